@@ -8,7 +8,7 @@ import subprocess
 import sys
 import tempfile
 import tomllib
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from functools import partial
 from importlib import metadata
 from pathlib import Path
@@ -130,6 +130,24 @@ def run_dbbench(
     return done
 
 
+def run_suite(
+    folder: Path, suite: str, engines: Iterable[str], *more: str, status: int | None = 1, **variables: str
+) -> Path:
+    """Run a suite, by its name or its text, on some engines, faulty ones among them; the run directory.
+
+    One round, and tables alone, unless `more` says otherwise.
+    """
+    if "\n" in suite:
+        (folder / "suite.yaml").write_text(suite, "utf-8")
+        suite = "suite.yaml"
+    chosen = [word for name in engines for word in ("--engine", name)]
+    once = () if {"--quick", "--rounds"} & {*more} else ("--rounds", "1")
+    forms = () if "--format" in more else ("--format", "csv")
+    words = (suite, *chosen, *once, *forms, *more, "--out", "run")
+    run_dbbench(folder, "suite", *words, plugins=("faulty",), status=status, **variables)
+    return folder / "run"
+
+
 @contextlib.contextmanager
 def started(
     folder: Path, *arguments: str, plugins: tuple[str, ...] = (), **variables: str
@@ -203,12 +221,15 @@ def small_disk(folder: Path, size: str) -> Iterator[Path]:
         subprocess.run(["umount", disk], check=True)
 
 
+Rows = dict[tuple[str, str], dict[str, str]]
+
+
 def everything_written(folder: Path) -> str:
     """What all files of a folder hold, as text."""
     return "".join(path.read_bytes().decode("utf-8", "replace") for path in folder.rglob("*") if path.is_file())
 
 
-def summary(run: Path) -> dict[tuple[str, str], dict[str, str]]:
+def summary(run: Path) -> Rows:
     """summary.csv by (step, engine)."""
     with open(run / "summary.csv", encoding="utf-8") as file:
         return {

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from dbbench.testing.suite_text import suite_text
-from tests.conftest import run_dbbench, summary
+from tests.conftest import run_suite, summary
 
 pytestmark = pytest.mark.matrix
 
@@ -49,18 +49,9 @@ HONEST = ("written-honest", "sqlite", "lmdb")
 WORDS = "copied when its last call had returned, and opened by a new process: "
 
 
-def made(folder: Path, suite: str, engines: tuple[str, ...], status: int) -> Path:
-    """A run of a suite on these engines."""
-    (folder / "suite.yaml").write_text(suite, "utf-8")
-    chosen = [word for name in engines for word in ("--engine", name)]
-    command = ["suite", "suite.yaml", "--quick", "--format", "csv", "--out", "run"]
-    run_dbbench(folder, *command, *chosen, plugins=("faulty",), status=status)
-    return folder / "run"
-
-
 @pytest.fixture(scope="module")
 def run(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return made(tmp_path_factory.mktemp("records"), RECORDS, (*HONEST, *LIARS, *UNSYNCED, *LATE), 1)
+    return run_suite(tmp_path_factory.mktemp("records"), RECORDS, (*HONEST, *LIARS, *UNSYNCED, *LATE))
 
 
 @pytest.mark.parametrize("engine", LIARS)
@@ -98,7 +89,7 @@ def test_commits_that_are_synced_after_the_answer_are_lost_or_have_no_rank(run: 
 
 
 def test_a_churn_that_changes_nothing_has_no_rank(tmp_path: Path) -> None:
-    rows = summary(made(tmp_path, THINGS, ("sqlite", "written-idle"), 0))
+    rows = summary(run_suite(tmp_path, THINGS, ("sqlite", "written-idle"), status=0))
     honest, idle = (rows["churn", name] for name in ("sqlite", "written-idle"))
     assert (honest["outcome"], honest["verified"]) == ("ok", "yes")
     assert (idle["outcome"], idle["verified"]) == ("ok", "no")

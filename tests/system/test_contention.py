@@ -1,11 +1,8 @@
 """The suite `contention` as a user has it: its counts, and what becomes of clients and systems that come to harm."""
 
-import os
 import sqlite3
-import subprocess
 import threading
 import time
-from collections.abc import Iterator
 from pathlib import Path
 from typing import cast
 
@@ -22,10 +19,10 @@ from dbbench.run.worker import described
 from dbbench.suite.loader import find_suite, load_suite
 from dbbench.suite.model import Tier
 from dbbench.suite.steps.contention import ContentionStep
-from dbbench.testing.contract import required, usable
+from dbbench.testing.contract import usable
 from dbbench.workloads import contention
 from dbbench.workloads.context import StepContext
-from tests.conftest import run_dbbench, summary
+from tests.conftest import run_suite, small_disk, summary
 
 pytestmark = pytest.mark.matrix
 
@@ -50,13 +47,9 @@ def two_rounds() -> str:
 @pytest.fixture(scope="module")
 def faulty(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A run of the faulty engines beside SQLite; one iteration by each of 16 clients, in two processes."""
-    folder = tmp_path_factory.mktemp("contention")
-    engines = [word for name in (*FAULTS, "sqlite") for word in ("--engine", name)]
     fewer = two_rounds().replace("table: Object", "table: Object, clients: {processes: 2, threads: 8}")
-    (folder / "storms.yaml").write_text(fewer, "utf-8")
-    command = ["suite", "storms.yaml", "--quick", "--scale", "0.02", "--format", "csv", "--out", "run", *engines]
-    run_dbbench(folder, *command, plugins=("faulty",), TMPDIR=str(folder), status=1)
-    return folder / "run"
+    folder = tmp_path_factory.mktemp("contention")
+    return run_suite(folder, fewer, (*FAULTS, "sqlite"), "--quick", "--scale", "0.02", TMPDIR=str(folder))
 
 
 @pytest.mark.parametrize("engine", FAULTS)
@@ -104,12 +97,9 @@ FEW = "postgresql@few"
 @pytest.fixture(scope="module")
 def served(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A run of three systems, and of one with few connections; two iterations by each client."""
-    folder = tmp_path_factory.mktemp("served")
-    (folder / "rounds.yaml").write_text(two_rounds(), "utf-8")
-    engines = [word for name in ("postgresql", "mysql", "firebird", FEW) for word in ("--engine", name)]
-    command = ["suite", "rounds.yaml", "--quick", "--scale", "0.04", "--format", "csv,md", "--out", "run"]
-    run_dbbench(folder, *command, *engines, "--set", f"{FEW}.max_connections=16", status=1)
-    return folder / "run"
+    few = ("--quick", "--scale", "0.04", "--set", f"{FEW}.max_connections=16", "--format", "csv,md")
+    engines = ("postgresql", "mysql", "firebird", FEW)
+    return run_suite(tmp_path_factory.mktemp("served"), two_rounds(), engines, *few)
 
 
 def test_a_server_that_refuses_the_last_of_the_connections(served: Path) -> None:
@@ -138,22 +128,6 @@ def test_the_system_counts_what_we_count(served: Path, engine: str) -> None:
     text = (served / "report" / "index.md").read_text("utf-8")
     assert "192/64/192" in text
     assert "Then and now" in text
-
-
-@pytest.fixture
-def small_disk(tmp_path: Path) -> Iterator[Path]:
-    folder = tmp_path / "disk"
-    folder.mkdir()
-    mounted = subprocess.run(
-        ["mount", "-t", "tmpfs", "-o", "size=256k", "tmpfs", str(folder)], capture_output=True, text=True, check=False
-    )
-    if mounted.returncode:
-        reason = "it takes root" if os.geteuid() else mounted.stderr.strip()
-        if required("mount"):
-            pytest.fail(f"a small tmpfs can't be mounted: {reason}")
-        pytest.skip(f"a small tmpfs can't be mounted: {reason}")
-    yield folder
-    subprocess.run(["umount", str(folder)], check=True)
 
 
 def test_a_locked_table_of_a_shared_cache_is_tried_again(tmp_path: Path) -> None:
@@ -190,20 +164,21 @@ def test_a_shared_cache_is_an_option_of_the_one_driver_that_has_it(name: str) ->
     assert "cache" not in engine.options_class.model_fields
 
 
-def test_a_disk_that_fills_in_the_middle(small_disk: Path) -> None:
+def test_a_disk_that_fills_in_the_middle(tmp_path: Path) -> None:
     suite = load_suite(find_suite("contention"))
     tables = suite.datasets["objects"].tables
-    engine = registry.load("sqlite")(Setup(small_disk, Tier.POWER))
-    engine.open()
-    engine.create(tables)
-    bench = StepContext(engine, engine.connect(), tables, materialise(suite.datasets["objects"]), {})
     step = suite.scenarios[0].steps[0]
     assert isinstance(step, ContentionStep)
     few = step.model_copy(update={"clients": step.clients.model_copy(update={"threads": 2, "processes": 1})})
-    with pytest.raises(Exception, match="disk") as full:  # the driver's own
-        contention.measure(few, bench)
-    bench.session.close()
-    engine.close()
+    with small_disk(tmp_path, "256k") as disk:
+        engine = registry.load("sqlite")(Setup(disk, Tier.POWER))
+        engine.open()
+        engine.create(tables)
+        bench = StepContext(engine, engine.connect(), tables, materialise(suite.datasets["objects"]), {})
+        with pytest.raises(Exception, match="disk") as full:  # the driver's own
+            contention.measure(few, bench)
+        bench.session.close()
+        engine.close()
     outcome, detail = described(full.value)
     assert outcome is Outcome.FAILED
     assert "full" in detail or "disk I/O error" in detail

@@ -7,9 +7,9 @@ from pathlib import Path
 import pytest
 
 from dbbench.testing.contract import usable
-from tests.conftest import run_dbbench, summary
+from tests.conftest import run_suite, summary
 
-COMMAND = ["suite", "documents", "--scale", "0.01", "--rounds", "1", "--format", "csv", "--out", "run"]
+SCALE = ("--scale", "0.01")
 QUERIES = ("path", "element", "elements", "groups", "aggregate", "by-key")
 #: Engine -> the step that it lies in, and words of what is said of it.
 LIES = {
@@ -30,8 +30,7 @@ LIES = {
 
 
 def test_the_answers_of_documents_are_right(tmp_path: Path) -> None:
-    run_dbbench(tmp_path, *COMMAND, "--engine", "sqlite", "--engine", "duckdb")
-    found = summary(tmp_path / "run")
+    found = summary(run_suite(tmp_path, "documents", ("sqlite", "duckdb"), *SCALE, status=None))
     for engine in ("sqlite", "duckdb"):
         for step in ("load", *QUERIES, "update"):
             assert (found[step, engine]["outcome"], found[step, engine]["verified"]) == ("ok", "yes"), (step, engine)
@@ -47,18 +46,14 @@ def test_the_answers_of_documents_are_right(tmp_path: Path) -> None:
 def test_the_answers_of_documents_are_right_on(engine: str, tmp_path: Path) -> None:
     usable(engine.partition("@")[0])
     jsonb = ("--set", f"{engine}.documents=jsonb") if "jsonb" in engine else ()
-    run_dbbench(tmp_path, *COMMAND, "--engine", engine, *jsonb)
-    found = summary(tmp_path / "run")
+    found = summary(run_suite(tmp_path, "documents", (engine,), *SCALE, *jsonb, status=None))
     for step in ("load", *QUERIES, "index", "path-indexed", "update"):
         assert (found[step, engine]["outcome"], found[step, engine]["verified"]) == ("ok", "yes"), step
 
 
 @pytest.fixture(scope="module")
 def lies(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    folder = tmp_path_factory.mktemp("lies")
-    engines = [word for name in LIES for word in ("--engine", name)]
-    run_dbbench(folder, *COMMAND, *engines, plugins=("faulty",), status=1)
-    return folder / "run"
+    return run_suite(tmp_path_factory.mktemp("lies"), "documents", LIES, *SCALE)
 
 
 @pytest.mark.matrix

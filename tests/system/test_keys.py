@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.conftest import Dbbench, summary
+from tests.conftest import Dbbench, Rows, run_suite, summary
 
 DRAWN = """
       Orders:
@@ -64,12 +64,8 @@ scenarios:
 ENGINES = [("sqlite", "duckdb"), pytest.param(("postgresql",), marks=pytest.mark.matrix)]
 
 
-def run(dbbench: Dbbench, folder: Path, tables: str, engines: tuple[str, ...]) -> dict[tuple[str, str], dict[str, str]]:
-    (folder / "keys.yaml").write_text(SUITE.format(tables=tables))
-    asked = [word for engine in engines for word in ("--engine", engine)]
-    done = dbbench("suite", "keys.yaml", "--rounds", "1", *asked, "--format", "csv", "--out", "run")
-    assert (folder / "run").exists(), done.stdout + done.stderr
-    return summary(folder / "run")
+def run(folder: Path, tables: str, engines: tuple[str, ...]) -> Rows:
+    return summary(run_suite(folder, SUITE.format(tables=tables), engines, status=None))
 
 
 def write(folder: Path, lines: list[tuple[int, int]]) -> None:
@@ -79,8 +75,8 @@ def write(folder: Path, lines: list[tuple[int, int]]) -> None:
 
 
 @pytest.mark.parametrize("engines", ENGINES, ids="-".join)
-def test_drawn_tables_have_them(dbbench: Dbbench, tmp_path: Path, engines: tuple[str, ...]) -> None:
-    found = run(dbbench, tmp_path, DRAWN, engines)
+def test_drawn_tables_have_them(tmp_path: Path, engines: tuple[str, ...]) -> None:
+    found = run(tmp_path, DRAWN, engines)
     for engine in engines:
         assert [(found[step, engine]["outcome"], found[step, engine]["verified"]) for step in ("load", "joined")] == [
             ("ok", "yes"), ("ok", "yes"),
@@ -98,10 +94,10 @@ def test_drawn_tables_have_them(dbbench: Dbbench, tmp_path: Path, engines: tuple
     ids=["right", "twice", "orphan"],
 )
 def test_an_engine_checks_those_of_files(
-    dbbench: Dbbench, tmp_path: Path, engines: tuple[str, ...], lines: list[tuple[int, int]], outcome: str
+    tmp_path: Path, engines: tuple[str, ...], lines: list[tuple[int, int]], outcome: str
 ) -> None:
     write(tmp_path, lines)
-    found = run(dbbench, tmp_path, FROM_FILES, engines)
+    found = run(tmp_path, FROM_FILES, engines)
     for engine in engines:
         assert found["load", engine]["outcome"] == outcome, found["load", engine]["detail"]
 

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.conftest import run_dbbench, summary
+from tests.conftest import run_suite, summary
 
 pytestmark = pytest.mark.matrix
 
@@ -43,20 +43,15 @@ HONEST = {
 
 @pytest.fixture(scope="module")
 def run(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    folder = tmp_path_factory.mktemp("lies")
-    engines = [word for name in (*HONEST, *LIES, *SIZES) for word in ("--engine", name)]
-    command = ["suite", "invoices", "--scale", "0.02", "--rounds", "1", "--format", "csv,md", "--out", "run"]
-    run_dbbench(folder, *command, *engines, plugins=("faulty",), status=1)
-    return folder / "run"
+    engines = (*HONEST, *LIES, *SIZES)
+    return run_suite(tmp_path_factory.mktemp("lies"), "invoices", engines, "--scale", "0.02", "--format", "csv,md")
 
 
 @pytest.fixture(scope="module")
 def rounds(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A run of three rounds: the second is neither the first nor the last."""
     folder = tmp_path_factory.mktemp("rounds")
-    command = ["suite", "invoices", "--scale", "0.02", "--rounds", "3", "--format", "csv", "--out", "run"]
-    run_dbbench(folder, *command, "--engine", "loads-middle", "--engine", "sqlite", plugins=("faulty",), status=1)
-    return folder / "run"
+    return run_suite(folder, "invoices", ("loads-middle", "sqlite"), "--scale", "0.02", "--rounds", "3")
 
 
 @pytest.mark.parametrize("engine", LIES)

@@ -7,10 +7,19 @@ import pytest
 from dbbench.engine.probe import probe
 from dbbench.testing.suite_text import suite_text
 from dbbench_plugins.loopback import OPENS
-from tests.conftest import Dbbench, summary
+from tests.conftest import Dbbench, run_suite, summary
 
 LAYERS = ["core", "core-text", "orm", "sqlmodel", "peewee", "django"]
 ENGINES = ["sqlite", *(f"sqlite+{layer}" for layer in LAYERS)]
+ONE = suite_text(
+    "one",
+    "tables: {T: {rows: 5, primary_key: Id, columns: {Id: {type: integer, values: {kind: sequence}}}}}",
+    """
+    - {kind: load, name: load, title: Load}
+    - {kind: objects, name: one, title: One, table: T, operation: get}
+    - {kind: query, name: all, title: All, sql: SELECT Id FROM T}
+    """,
+)
 
 
 @pytest.mark.matrix
@@ -30,22 +39,9 @@ def test_layers_load_objects_and_are_drawn_in_parts(tmp_path: Path, dbbench: Dbb
     assert (tmp_path / "run" / "report" / "index.html").read_text("utf-8").count("SQLite 3.7.9")
 
 
-def test_a_layer_refuses_what_is_no_object(tmp_path: Path, dbbench: Dbbench) -> None:
+def test_a_layer_refuses_what_is_no_object(tmp_path: Path) -> None:
     pytest.importorskip("sqlalchemy")
-    (tmp_path / "one.yaml").write_text(
-        suite_text(
-            "one",
-            "tables: {T: {rows: 5, primary_key: Id, columns: {Id: {type: integer, values: {kind: sequence}}}}}",
-            """
-    - {kind: load, name: load, title: Load}
-    - {kind: objects, name: one, title: One, table: T, operation: get}
-    - {kind: query, name: all, title: All, sql: SELECT Id FROM T}
-    """,
-        )
-    )
-    asked = ("--engine", "sqlite", "--engine", "sqlite+orm", "--format", "csv")
-    dbbench("suite", "one.yaml", "--quick", *asked, "--out", "run", status=1)
-    found = summary(tmp_path / "run")
+    found = summary(run_suite(tmp_path, ONE, ("sqlite", "sqlite+orm"), "--quick"))
     assert (found["one", "sqlite+orm"]["outcome"], found["all", "sqlite+orm"]["outcome"]) == ("ok", "unsupported")
     assert {found[step, "sqlite"]["outcome"] for step in ("load", "one", "all")} == {"ok"}
 

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from dbbench.testing.suite_text import suite_text
-from tests.conftest import run_dbbench, summary
+from tests.conftest import Rows, run_suite, summary
 
 pytestmark = pytest.mark.matrix
 
@@ -39,32 +39,26 @@ LIARS = ("sizes-stub", "faulty-memoises", "faulty-escapes", "faulty-prefetches",
 
 @pytest.fixture(scope="module")
 def run(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    folder = tmp_path_factory.mktemp("possible")
-    (folder / "suite.yaml").write_text(SUITE, "utf-8")
-    engines = [word for name in (*HONEST, *LIARS) for word in ("--engine", name)]
-    command = ["suite", "suite.yaml", "--rounds", "3", "--format", "csv", "--out", "run"]
     given = os.sched_getaffinity(0)
     os.sched_setaffinity(0, {min(given)})
     try:
-        done = run_dbbench(folder, *command, *engines, plugins=("faulty",))
+        return run_suite(tmp_path_factory.mktemp("possible"), SUITE, (*HONEST, *LIARS), "--rounds", "3")
     finally:
         os.sched_setaffinity(0, given)
-    assert done.returncode == 1, done.stdout + done.stderr
-    return folder / "run"
 
 
 @pytest.fixture(scope="module")
-def rows(run: Path) -> dict[tuple[str, str], dict[str, str]]:
+def rows(run: Path) -> Rows:
     return summary(run)
 
 
-def test_a_size_below_what_the_data_can_take_is_wrong(rows: dict[tuple[str, str], dict[str, str]]) -> None:
+def test_a_size_below_what_the_data_can_take_is_wrong(rows: Rows) -> None:
     row = rows["size", "sizes-stub"]
     assert (row["outcome"], row["value"]) == ("wrong", "")
     assert row["detail"].startswith("128 bytes on disk for data that take ")
 
 
-def test_an_answer_that_takes_no_time_has_no_rank(rows: dict[tuple[str, str], dict[str, str]]) -> None:
+def test_an_answer_that_takes_no_time_has_no_rank(rows: Rows) -> None:
     row = rows["query", "faulty-memoises"]
     assert (row["outcome"], row["verified"]) == ("ok", "no")
     assert "the time of the null engine, which does nothing" in row["detail"]
@@ -78,7 +72,7 @@ def test_the_memory_of_a_child_counts(run: Path) -> None:
     assert peak("faulty-hires") > peak("sqlite") + (150 << 20)
 
 
-def test_what_was_read_when_it_was_opened_is_not_cold(rows: dict[tuple[str, str], dict[str, str]]) -> None:
+def test_what_was_read_when_it_was_opened_is_not_cold(rows: Rows) -> None:
     row = rows["cold", "faulty-prefetches"]
     assert (row["outcome"], row["verified"]) == ("ok", "yes")
     assert "lukewarm: the system counted no byte read from storage in a call" in row["detail"]
@@ -86,29 +80,27 @@ def test_what_was_read_when_it_was_opened_is_not_cold(rows: dict[tuple[str, str]
     assert row["detail"].endswith(" to open the database; 0 bytes read after that")
 
 
-def test_an_honest_cold_read_reads_in_its_calls(rows: dict[tuple[str, str], dict[str, str]]) -> None:
+def test_an_honest_cold_read_reads_in_its_calls(rows: Rows) -> None:
     detail = rows["cold", "sqlite"]["detail"]
     assert detail.startswith("includes ")
     assert int(detail.rpartition("; ")[2].split()[0].replace(",", "")) > 4096
 
 
 @pytest.mark.skipif(os.cpu_count() == 1, reason="there is one processor")
-def test_who_takes_more_processors_than_it_was_given_has_no_rank(rows: dict[tuple[str, str], dict[str, str]]) -> None:
+def test_who_takes_more_processors_than_it_was_given_has_no_rank(rows: Rows) -> None:
     for step in ("load", "query", "few"):
         assert rows[step, "faulty-escapes"]["verified"] == "no"
         assert "than the worker was given" in rows[step, "faulty-escapes"]["detail"]
     assert rows["size", "faulty-escapes"]["verified"] == "yes"
 
 
-def test_an_option_with_another_value_in_the_database_gives_no_rank(
-    rows: dict[tuple[str, str], dict[str, str]],
-) -> None:
+def test_an_option_with_another_value_in_the_database_gives_no_rank(rows: Rows) -> None:
     row = rows["query", "faulty-claims"]
     assert (row["outcome"], row["verified"]) == ("ok", "no")
     assert "no rank: the option cache_mib is 64, but the system's catalogue has 512" in row["detail"]
 
 
 @pytest.mark.parametrize("engine", HONEST)
-def test_an_honest_engine_is_verified_in_all_steps(rows: dict[tuple[str, str], dict[str, str]], engine: str) -> None:
+def test_an_honest_engine_is_verified_in_all_steps(rows: Rows, engine: str) -> None:
     mine = {step: (row["outcome"], row["verified"]) for (step, name), row in rows.items() if name == engine}
     assert mine == dict.fromkeys(("load", "query", "few", "cold", "size"), ("ok", "yes"))

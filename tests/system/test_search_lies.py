@@ -1,74 +1,128 @@
-"""Searches for texts that lie, each in its own way, beside an honest one."""
+"""Searches for texts and for the nearest vectors that lie, each in its own way, beside honest ones."""
+
+from collections.abc import Mapping
 
 import pytest
 
-from tests.conftest import run_dbbench, summary
+from dbbench.testing.suite_text import suite_text
+from tests.conftest import Rows, run_suite, summary
 
 pytestmark = pytest.mark.matrix
 
-SUITE = """
+WORDS = suite_text(
+    "words",
+    "texts: {count: 1000, vocabulary: 2000}",
+    """
+    - {kind: load, name: load, title: Load}
+    - {kind: search, name: all, title: All, match: {all: {}}}
+    - {kind: search, name: frequent, title: Frequent, match: {any: {among: [1, 20]}}}
+    - {kind: search, name: best, title: Best, match: {any: {words: 3}}, top: 10}
+    - {kind: search, name: text, title: Text, match: {any: {}}, top: 3, payload: text}
+    - {kind: search, name: crowd, title: Two clients, match: {all: {}}, clients: 2, duration: 0.3}
+    """,
+    durability="memory",
+)
+NEAR = """
 dbbench: 1
-name: words
-title: Words
+name: near
+title: Near
 description: What searches return.
 datasets:
-  texts:
-    texts: {count: 1000, vocabulary: 2000}
+  l2:
+    vectors: {count: 3000, dimensions: 16, labels: [0.02], queries: 1200}
+  ip:
+    vectors: {count: 3000, dimensions: 16, metric: ip, queries: 1200}
 scenarios:
-  - name: words
-    title: Words
-    dataset: texts
+  - name: l2
+    title: Squared distance
+    dataset: l2
     durability: memory
     steps:
       - {kind: load, name: load, title: Load}
-      - {kind: search, name: all, title: All, match: {all: {}}}
-      - {kind: search, name: frequent, title: Frequent, match: {any: {among: [1, 20]}}}
-      - {kind: search, name: best, title: Best, match: {any: {words: 3}}, top: 10}
-      - {kind: search, name: text, title: Text, match: {any: {}}, top: 3, payload: text}
-      - {kind: search, name: crowd, title: Two clients, match: {all: {}}, clients: 2, duration: 0.3}
+      - {kind: nearest, name: nearest, title: Nearest, recall: [0.9, 0.95]}
+      - {kind: nearest, name: crowd, title: Two clients, clients: 2, duration: 0.3, recall: 0.9}
+      - {kind: nearest, name: filtered, title: Filtered, where: {label: 0.02}, recall: 0.9}
+  - name: ip
+    title: Inner product
+    dataset: ip
+    durability: memory
+    steps:
+      - {kind: load, name: load-ip, title: Load}
+      - {kind: nearest, name: by-product, title: By product, recall: 0.9}
 """
-#: Engine -> step -> its outcome, and words of what is said of it.
-LIES = {
-    "words-fewer": {"load": ("wrong", " rows instead of ")},
-    "words-limited": {"load": ("wrong", " rows instead of ")},
-    "words-any": {"load": ("wrong", "whose text doesn't match, for all of ")},
-    "words-order": {"load": ("wrong", "whose text doesn't match, for phrase of ")},
-    "words-whole": {"load": ("wrong", ", for prefix of ")},
-    "words-cached": {"load": ("wrong", "a search of the loaded texts returned ")},
-    "words-tired": {"best": ("wrong", ", for any of ")},
-    "words-crowded": {"best": ("ok", ""), "crowd": ("wrong", "whose text doesn't match, for all of ")},
-    "words-doubled": {"load": ("wrong", "a key twice in one answer")},
-    "words-stems": {"load": ("wrong", "whose text doesn't match, for any of ")},
-    "words-stops": {"frequent": ("wrong", " rows instead of ")},
-    "words-unranked": {"best": ("ok", "its order is hardly better than a random one")},
-    "words-others": {"best": ("ok", ""), "text": ("wrong", "another text under the key ")},
-    "words-lazy": {"load": ("wrong", "returned a generator, not a list or array of keys")},
-    "words-loses": {"load": ("wrong", " rows instead of ")},
+SEARCHES = ("nearest-90", "nearest-95", "crowd", "filtered", "by-product")
+EXACT = "an exact search: with the least cells, declared as its knob, it finds every neighbour"
+#: Honest engine, whose steps are all right -> engine -> step -> its outcome, and words of what is said of it.
+LIES: Mapping[str, Mapping[str, Mapping[str, tuple[str, str]]]] = {
+    "words-honest": {
+        "words-fewer": {"load": ("wrong", " rows instead of ")},
+        "words-limited": {"load": ("wrong", " rows instead of ")},
+        "words-any": {"load": ("wrong", "whose text doesn't match, for all of ")},
+        "words-order": {"load": ("wrong", "whose text doesn't match, for phrase of ")},
+        "words-whole": {"load": ("wrong", ", for prefix of ")},
+        "words-cached": {"load": ("wrong", "a search of the loaded texts returned ")},
+        "words-tired": {"best": ("wrong", ", for any of ")},
+        "words-crowded": {"best": ("ok", ""), "crowd": ("wrong", "whose text doesn't match, for all of ")},
+        "words-doubled": {"load": ("wrong", "a key twice in one answer")},
+        "words-stems": {"load": ("wrong", "whose text doesn't match, for any of ")},
+        "words-stops": {"frequent": ("wrong", " rows instead of ")},
+        "words-unranked": {"best": ("ok", "its order is hardly better than a random one")},
+        "words-others": {"best": ("ok", ""), "text": ("wrong", "another text under the key ")},
+        "words-lazy": {"load": ("wrong", "returned a generator, not a list or array of keys")},
+        "words-loses": {"load": ("wrong", " rows instead of ")},
+    },
+    "near-honest": {
+        "near-fewer": {"filtered": ("wrong", " rows instead of 10, in ")},
+        "near-unfiltered": {"filtered": ("wrong", "whose label is 0, where the label 1 was asked for")},
+        "near-cached": {"load": ("wrong", "a search of the loaded vectors finds 2")},
+        "near-claims": dict.fromkeys(("nearest-90", "nearest-95"), ("no recall", "in the timed searches")),
+        "near-crowded": {"nearest-90": ("ok", ""), "crowd": ("wrong", "of the nearest, where 90.0% were found before")},
+        "near-exact": dict.fromkeys(SEARCHES, ("ok", EXACT)),
+        "near-stuck": {"nearest-90": ("ok", "its knob cells has no effect")},
+        "near-repeats": {"load": ("wrong", "twice in one answer")},
+        "near-places": {"load": ("wrong", "a search of the loaded vectors finds 0%")},
+        "near-lazy": {"load": ("wrong", "returned a generator, not a list or array of keys")},
+        "near-more": {"load": ("wrong", "20 rows instead of 10")},
+        "near-drops": {"load": ("wrong", "of the nearest")},
+        "near-loses": {"load": ("wrong", "a search for loaded vectors by themselves finds ")},
+        "near-loses-more": dict.fromkeys(("load", "load-ip"), ("wrong", "of the nearest")),
+        "near-coarse": {
+            "nearest-90": ("ok", "approximate, and nothing to set"),
+            "nearest-95": ("no recall", "no recall of 0.95: 0.93"),  # by 2.5 standard errors
+        },
+        "near-replaces": {"load-ip": ("wrong", "of the nearest")},
+    },
+}
+STEPS = {
+    "words-honest": ("load", "all", "frequent", "best", "text", "crowd"),
+    "near-honest": ("load", "load-ip", *SEARCHES),
 }
 
 
 @pytest.fixture(scope="module")
-def rows(tmp_path_factory: pytest.TempPathFactory) -> dict[tuple[str, str], dict[str, str]]:
-    folder = tmp_path_factory.mktemp("words")
-    (folder / "suite.yaml").write_text(SUITE, "utf-8")
-    engines = [word for name in ("words-honest", *LIES) for word in ("--engine", name)]
-    command = ["suite", "suite.yaml", "--rounds", "1", "--format", "csv", "--out", "run"]
-    done = run_dbbench(folder, *command, *engines, plugins=("faulty",))
-    assert done.returncode == 1, done.stdout + done.stderr
-    return summary(folder / "run")
+def rows(tmp_path_factory: pytest.TempPathFactory) -> Rows:
+    found: Rows = {}
+    for suite, (honest, liars) in zip((WORDS, NEAR), LIES.items(), strict=True):
+        found |= summary(run_suite(tmp_path_factory.mktemp(honest), suite, (honest, *liars)))
+    return found
 
 
-@pytest.mark.parametrize("engine", LIES)
-def test_a_search_that_lies_is_told(rows: dict[tuple[str, str], dict[str, str]], engine: str) -> None:
-    for step, (outcome, words) in LIES[engine].items():
+@pytest.mark.parametrize(("engine", "lies"), [pair for liars in LIES.values() for pair in liars.items()])
+def test_a_search_that_lies_is_told(rows: Rows, engine: str, lies: Mapping[str, tuple[str, str]]) -> None:
+    for step, (outcome, words) in lies.items():
         row = rows[step, engine]
         assert row["outcome"] == outcome, (step, row["detail"])
         assert words in row["detail"]
 
 
-def test_an_honest_search_is_not_accused(rows: dict[tuple[str, str], dict[str, str]]) -> None:
-    for step in ("load", "all", "frequent", "best", "text", "crowd"):
-        row = rows[step, "words-honest"]
+@pytest.mark.parametrize("engine", LIES)
+def test_an_honest_search_is_not_accused(rows: Rows, engine: str) -> None:
+    for step in STEPS[engine]:
+        row = rows[step, engine]
         said = row["detail"].startswith("its first calls took ")  # on a busy machine
         assert row["outcome"] == "ok", (step, row["detail"])
         assert said or not row["detail"], (step, row["detail"])
+
+
+def test_a_search_that_looks_at_less_is_faster(rows: Rows) -> None:
+    assert float(rows["nearest-90", "near-honest"]["value"]) > float(rows["nearest-90", "near-exact"]["value"])

@@ -4,7 +4,7 @@ from itertools import product
 from pathlib import Path
 
 from dbbench.testing.suite_text import suite_text
-from tests.conftest import summary
+from tests.conftest import run_suite, summary
 
 SUITE = suite_text(
     "codes",
@@ -30,13 +30,8 @@ SUITE = suite_text(
 )
 
 
-def test_added_rows_among_text_keys_are_no_fault(tmp_path: Path, dbbench) -> None:
+def test_added_rows_among_text_keys_are_no_fault(tmp_path: Path) -> None:
     (tmp_path / "codes.csv").write_text("Code,Amount\n" + "".join(f"k{n:03}é,{n}\n" for n in range(200)), "utf-8")
-    (tmp_path / "codes.yaml").write_text(SUITE, "utf-8")
-    done = dbbench(
-        "suite", "codes.yaml", "--rounds", "1", "--format", "csv", "--out", "run", "-e", "sqlite", "-e", "duckdb"
-    )
-    assert done.returncode == 0, done.stdout + done.stderr
-    rows = summary(tmp_path / "run")
+    rows = summary(run_suite(tmp_path, SUITE, ("sqlite", "duckdb"), status=0))
     for each in product(("load", "insert"), ("sqlite", "duckdb")):
         assert (rows[each]["outcome"], rows[each]["verified"]) == ("ok", "yes"), rows[each]["detail"]

@@ -3,7 +3,7 @@
 import pytest
 
 from dbbench.testing.suite_text import suite_text
-from tests.conftest import run_dbbench, summary
+from tests.conftest import Rows, run_suite, summary
 
 pytestmark = pytest.mark.matrix
 
@@ -76,20 +76,12 @@ HONEST = ("sqlite", "duckdb+arrow")
 FREE = ("ok", "unsupported", "saturated", "no rate", "not run")
 
 
-Rows = dict[tuple[str, str], dict[str, str]]
-
-
 @pytest.fixture(scope="module")
 def rows(tmp_path_factory: pytest.TempPathFactory) -> Rows:
     """Each suite on the honest engines, and on those that lie in it."""
     found: Rows = {}
     for suite, liars in LIES.items():
-        folder = tmp_path_factory.mktemp("timed")
-        (folder / "suite.yaml").write_text(suite, "utf-8")
-        engines = [word for name in (*HONEST, *liars) for word in ("--engine", name)]
-        command = ["suite", "suite.yaml", "--quick", "--format", "csv", "--out", "run"]
-        run_dbbench(folder, *command, *engines, plugins=("faulty",), status=1)
-        found |= summary(folder / "run")
+        found |= summary(run_suite(tmp_path_factory.mktemp("timed"), suite, (*HONEST, *liars)))
     return found
 
 

@@ -6,7 +6,7 @@ import pytest
 
 from dbbench.suite.loader import find_suite
 from dbbench.testing.contract import usable
-from tests.conftest import Dbbench, run_dbbench, summary
+from tests.conftest import run_suite, summary
 from tests.unit.bank import TEXT
 
 pytestmark = pytest.mark.matrix
@@ -26,12 +26,8 @@ FAULTS = {
 @pytest.fixture(scope="module")
 def faulty(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A run of the faulty engines beside SQLite, clients in two processes."""
-    folder = tmp_path_factory.mktemp("books")
-    (folder / "bank.yaml").write_text(TEXT.replace("{threads: 2}", "{threads: 2, processes: 2}"), "utf-8")
-    engines = [word for name in (*FAULTS, "sqlite", "duckdb") for word in ("--engine", name)]
-    command = ["suite", "bank.yaml", "--rounds", "1", "--format", "csv,md", "--out", "run", *engines]
-    run_dbbench(folder, *command, plugins=("faulty",), status=1)
-    return folder / "run"
+    text = TEXT.replace("{threads: 2}", "{threads: 2, processes: 2}")
+    return run_suite(tmp_path_factory.mktemp("books"), text, (*FAULTS, "sqlite", "duckdb"), "--format", "csv,md")
 
 
 @pytest.mark.parametrize("engine", FAULTS)
@@ -75,16 +71,11 @@ BRIEFER = {
 @pytest.fixture(scope="module")
 def kept(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A run of order-entry on all of them, briefer: its clients type and think, also the null engine's."""
-    folder = tmp_path_factory.mktemp("kept")
     text = find_suite("order-entry").read_text("utf-8")
     for now, briefer in BRIEFER.items():
         assert text.count(now) == 1
         text = text.replace(now, briefer)
-    (folder / "order-entry.yaml").write_text(text, "utf-8")
-    engines = [word for name in KEEPERS for word in ("--engine", name)]
-    asked = ("--quick", "--scale", "0.02", "--format", "csv", "--out", "run")
-    run_dbbench(folder, "suite", "order-entry.yaml", *asked, *engines)
-    return folder / "run"
+    return run_suite(tmp_path_factory.mktemp("kept"), text, KEEPERS, "--quick", "--scale", "0.02", status=None)
 
 
 @pytest.mark.parametrize("engine", KEEPERS)
@@ -96,9 +87,7 @@ def test_the_books_of_order_entry_balance(kept: Path, engine: str) -> None:
 
 
 @pytest.mark.parametrize("engine", ["postgresql+pq", "mysql+_mysql"])
-def test_what_a_low_layer_has_prepared_outlasts_rollbacks(dbbench: Dbbench, tmp_path: Path, engine: str) -> None:
+def test_what_a_low_layer_has_prepared_outlasts_rollbacks(tmp_path: Path, engine: str) -> None:
     usable(engine)
-    (tmp_path / "bank.yaml").write_text(TEXT, "utf-8")
-    dbbench("suite", "bank.yaml", "--quick", "--format", "csv", "--out", "run", "--engine", engine, status=0)
-    row = summary(tmp_path / "run")["bank", engine]
+    row = summary(run_suite(tmp_path, TEXT, (engine,), "--quick", status=0))["bank", engine]
     assert (row["outcome"], row["verified"]) == ("ok", "yes")

@@ -3,10 +3,8 @@
 import json
 from pathlib import Path
 
-import pytest
-
 from dbbench.testing.suite_text import suite_text
-from tests.conftest import Dbbench, summary
+from tests.conftest import run_suite, summary
 
 SUITE = suite_text(
     "unread",
@@ -35,14 +33,8 @@ SUITE = suite_text(
 )
 
 
-@pytest.fixture
-def run(dbbench: Dbbench, tmp_path: Path) -> Path:
-    (tmp_path / "unread.yaml").write_text(SUITE)
-    dbbench("suite", "unread.yaml", "--rounds", "1", "-e", "sqlite", "--format", "csv", "--out", "run", status=1)
-    return tmp_path / "run"
-
-
-def test_a_statement_without_a_check_is_timed_and_not_verified(run: Path) -> None:
+def test_a_statement_without_a_check_is_timed_and_not_verified(tmp_path: Path) -> None:
+    run = run_suite(tmp_path, SUITE, ("sqlite",))
     assert not (run / "report").exists()  # `--format csv` has no charts and pages
     rows = summary(run)
     found = {step: row for (step, engine), row in rows.items() if engine == "sqlite"}
