@@ -10,6 +10,7 @@ FAMILIES = {
     "servers": "servers",
     "promises": "promises",
     "stores": "store",
+    "texts": "words",
     "timed": "timed",
     "vectors": "near",
     "written": "written",

@@ -7,6 +7,7 @@ from math import log
 from typing import Any, ClassVar
 
 from dbbench.engine import Concurrency, Engine, LoadPart, Publication, Session, Tier
+from dbbench_faulty.family import Named
 
 
 class WordsSession(Session):
@@ -28,7 +29,7 @@ class WordsSession(Session):
         return lambda words: self.engine.search(match, list(words), top, payload)
 
 
-class Words(Engine):
+class Words(Named, Engine):
     """Word -> the keys of the texts that have it, and how often."""
 
     license = "none"
@@ -83,15 +84,11 @@ class Words(Engine):
 
 
 class Honest(Words):
-    name = "words-honest"
-    title = "Words: honest"
+    """Does what it says."""
 
 
 class Fewer(Words):
     """Leaves a text out where there are more than four."""
-
-    name = "words-fewer"
-    title = "Words: fewer"
 
     def matching(self, match: str, words: list[str]) -> list[int]:
         found = super().matching(match, words)
@@ -101,32 +98,28 @@ class Fewer(Words):
 class Limited(Words):
     """Finds 20 texts at most, as some do by default."""
 
-    name = "words-limited"
-    title = "Words: limited"
-
     def matching(self, match: str, words: list[str]) -> list[int]:
         return super().matching(match, words)[:20]
 
 
 class AnyForAll(Words):
+    """Needs any of the words where all are asked for."""
+
     name = "words-any"
-    title = "Words: any for all"
 
     def matching(self, match: str, words: list[str]) -> list[int]:
         return super().matching("any" if match == "all" else match, words)
 
 
-class AnyOrder(Words):
-    name = "words-order"
-    title = "Words: no order in a phrase"
+class Order(Words):
+    """Takes words in any order for a phrase."""
 
     def follow(self, words: list[str], text: str) -> bool:
         return True
 
 
-class WholeWords(Words):
-    name = "words-whole"
-    title = "Words: whole words for a prefix"
+class Whole(Words):
+    """Takes a prefix for a whole word."""
 
     def matching(self, match: str, words: list[str]) -> list[int]:
         return super().matching("any" if match == "prefix" else match, words)
@@ -135,8 +128,6 @@ class WholeWords(Words):
 class Cached(Words):
     """Keeps an answer, and gives it to the next query too."""
 
-    name = "words-cached"
-    title = "Words: cached"
     calls, kept = 0, ()
 
     def search(self, match: str, words: list[str], top: int | None, payload: str) -> Any:
@@ -149,8 +140,6 @@ class Cached(Words):
 class Tired(Words):
     """Answers the first searches rightly, and later ones from the first of the words."""
 
-    name = "words-tired"
-    title = "Words: tired"
     calls = 0
 
     def search(self, match: str, words: list[str], top: int | None, payload: str) -> Any:
@@ -161,17 +150,13 @@ class Tired(Words):
 class Crowded(Words):
     """Answers from the first of the words where other threads call than the first."""
 
-    name = "words-crowded"
-    title = "Words: crowded"
-
     def search(self, match: str, words: list[str], top: int | None, payload: str) -> Any:
         alone = threading.current_thread() is threading.main_thread()
         return super().search(match, words if alone else words[:1], top, payload)
 
 
 class Doubled(Words):
-    name = "words-doubled"
-    title = "Words: doubled"
+    """Returns a key twice."""
 
     def matching(self, match: str, words: list[str]) -> list[int]:
         found = super().matching(match, words)
@@ -181,9 +166,6 @@ class Doubled(Words):
 class Stems(Words):
     """Finds other forms of a word too."""
 
-    name = "words-stems"
-    title = "Words: stems"
-
     def matching(self, match: str, words: list[str]) -> list[int]:
         forms = [word for word in self.index if word in words or word.removesuffix("s") in words]
         return super().matching(match, forms if match == "any" else words)
@@ -191,9 +173,6 @@ class Stems(Words):
 
 class Stops(Words):
     """Leaves out what it takes for a stop word."""
-
-    name = "words-stops"
-    title = "Words: stop words"
 
     def matching(self, match: str, words: list[str]) -> list[int]:
         known = [word for word in words if word not in ("the", "of", "and", "to", "in")]
@@ -203,18 +182,12 @@ class Stops(Words):
 class Unranked(Words):
     """Returns any ten for the best ten."""
 
-    name = "words-unranked"
-    title = "Words: unranked"
-
     def score(self, words: list[str], key: int) -> float:
         return key * 2_654_435_761 % 2**32
 
 
-class OtherTexts(Words):
+class Others(Words):
     """Returns each key with the text of the next one."""
-
-    name = "words-others"
-    title = "Words: other texts"
 
     def search(self, match: str, words: list[str], top: int | None, payload: str) -> Any:
         found = super().search(match, words, top, "keys")
@@ -224,18 +197,12 @@ class OtherTexts(Words):
 class Lazy(Words):
     """Searches when its answer is looked at, when the clock has stopped."""
 
-    name = "words-lazy"
-    title = "Words: lazy"
-
     def search(self, match: str, words: list[str], top: int | None, payload: str) -> Any:
         return (each for _ in range(1) for each in Words.search(self, match, words, top, payload))
 
 
 class Loses(Words):
     """Loads nine of ten texts."""
-
-    name = "words-loses"
-    title = "Words: loses"
 
     def add(self, rows: Any) -> None:
         super().add([row for row in rows if row[0] % 10])
