@@ -25,28 +25,20 @@ from dbbench.host import machine
 from dbbench.host.metric import Metric
 from dbbench.results.chosen_run import by_metric
 from dbbench.results.run_directory import Run
+from dbbench.testing.suite_text import suite_text
 
 ROOT = Path(__file__).parents[1]
 ENGINE = "faulty-rereads"
 STEP = "reads"
-SUITE = """
-dbbench: 1
-name: slowdowns
-title: Reads, some of them twice
-description: Reads of records, in an engine that does another read with some of them.
-datasets:
-  records:
-    seed: 1
-    records: {count: 20000, key_bytes: 16, value_bytes: 100}
-scenarios:
-  - name: main
-    title: Reads
-    dataset: records
-    durability: process
-    steps:
-      - {kind: keyvalue, name: fill, title: Fill, operation: insert, transaction: 1000}
-      - {kind: keyvalue, name: reads, title: Reads, operation: read, order: random, duration: 3s}
-"""
+SUITE = suite_text(
+    "slowdowns",
+    "records: {count: 20000, key_bytes: 16, value_bytes: 100}",
+    """
+    - {kind: keyvalue, name: fill, title: Fill, operation: insert, transaction: 1000}
+    - {kind: keyvalue, name: reads, title: Reads, operation: read, order: random, duration: 3s}
+    """,
+    durability="process",
+)
 #: Label -> how much slower it is than `base`, in per cent.
 PLANTED = {"twenty": 20, "ten": 10, "again": 0}
 BUSY = "while True: pass"

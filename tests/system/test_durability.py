@@ -13,6 +13,7 @@ from dbbench.durability import strace
 from dbbench.durability.check import VOLATILE
 from dbbench.host import machine
 from dbbench.testing.contract import required, usable
+from dbbench.testing.suite_text import suite_text
 from tests.conftest import Dbbench, run_dbbench, started
 from tests.waiting import until
 
@@ -180,26 +181,12 @@ def test_a_mistake_is_one_clear_message(dbbench_here: Dbbench, tmp_path: Path, m
     assert (done.stdout, list(tmp_path.iterdir())) == ("", [])
 
 
-SUITE = """
-dbbench: 1
-name: kept
-title: ScheduleStats
-description: A load of few rows.
-datasets:
-  d:
-    tables:
-      T:
-        rows: 10
-        primary_key: Id
-        columns:
-          Id: {type: integer, values: {kind: sequence}}
-scenarios:
-  - name: kept
-    title: ScheduleStats
-    dataset: d
-    durability: process
-    steps: [{kind: load, name: load, title: Load}]
-"""
+SUITE = suite_text(
+    "kept",
+    "tables: {T: {rows: 10, primary_key: Id, columns: {Id: {type: integer, values: {kind: sequence}}}}}",
+    "- {kind: load, name: load, title: Load}",
+    durability="process",
+)
 
 
 def test_a_run_names_the_crash_check_of_the_same_engine(dbbench: Dbbench, tmp_path: Path) -> None:

@@ -12,25 +12,19 @@ import pytest
 from dbbench.results.trial_files import Watched
 from dbbench.run import explain
 from dbbench.testing.contract import usable
+from dbbench.testing.suite_text import suite_text
 from tests.conftest import Dbbench, run_dbbench
 
 SMALL = Path(__file__).parents[1] / "unit" / "small.yaml"
-RECORDS = """
-dbbench: 1
-name: records
-title: Records
-description: Reads by two processes.
-datasets:
-  records: {seed: 1, records: {count: 2000}}
-scenarios:
-  - name: main
-    title: Reads
-    dataset: records
-    durability: process
-    steps:
-      - {kind: keyvalue, name: fill, title: Fill, operation: insert, transaction: 1000}
-      - {kind: keyvalue, name: reads, title: Reads, operation: read, order: random, clients: {processes: 2}, duration: 2s}
-"""
+RECORDS = suite_text(
+    "records",
+    "records: {count: 2000}",
+    """
+    - {kind: keyvalue, name: fill, title: Fill, operation: insert, transaction: 1000}
+    - {kind: keyvalue, name: reads, title: Reads, operation: read, order: random, clients: {processes: 2}, duration: 2s}
+    """,
+    durability="process",
+)
 PY_SPY = shutil.which("py-spy", path=str(Path(sys.executable).parent))
 
 pytestmark = pytest.mark.matrix

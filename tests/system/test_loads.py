@@ -12,6 +12,7 @@ from dbbench.suite.loader import parse_suite
 from dbbench.suite.model import Tier
 from dbbench.suite.steps.load import LoadStep
 from dbbench.testing.contract import usable
+from dbbench.testing.suite_text import suite_text
 from dbbench.workloads import load
 from dbbench.workloads.context import StepContext
 from tests.conftest import Dbbench, summary
@@ -20,13 +21,9 @@ AFTER_THE_LOAD = ("size-loaded", "churn", "size-churned", "sums-warm", "sums-col
 
 
 #: As many reals as `invoices` has, in tenths: their sum in 4 bytes is wrong in the seventh digit.
-REALS = """
-dbbench: 1
-name: reals
-title: Reals
-description: Many reals.
-datasets:
-  reals:
+REALS = suite_text(
+    "reals",
+    """
     tables:
       Weights:
         rows: 57589
@@ -34,12 +31,9 @@ datasets:
         columns:
           Id: {type: integer, values: {kind: sequence}}
           Weight: {type: real, values: {kind: quantiles, points: {0: 0.1, 0.5: 6, 0.95: 40, 1: 150}, step: 0.1}}
-scenarios:
-  - name: reals
-    title: Reals
-    dataset: reals
-    steps: [{kind: load, name: load, title: Load}]
-"""
+    """,
+    "- {kind: load, name: load, title: Load}",
+)
 LOAD = LoadStep(kind="load", name="load", title="Load")
 
 
