@@ -10,16 +10,15 @@ import click
 import dbbench
 from dbbench.cli.cache import cache
 from dbbench.cli.common import command, examples, shown
-from dbbench.cli.compare import compare
 from dbbench.cli.durability import durability
 from dbbench.cli.engines import engines, versions
 from dbbench.cli.explain import explain
-from dbbench.cli.history import history, site
 from dbbench.cli.importing import import_
 from dbbench.cli.init_ci import init_ci
-from dbbench.cli.listing import check, dataset, describe, runs, suites
+from dbbench.cli.listing import check, dataset, describe, suites
 from dbbench.cli.plugin import plugin
 from dbbench.cli.report import report
+from dbbench.cli.runs import compare, history, runs, site
 from dbbench.cli.streams import settle
 from dbbench.cli.suite import suite
 

@@ -1,4 +1,4 @@
-"""What there is: suites, what a suite does, whether a file is one, its data, and runs."""
+"""What there is: suites, what a suite does, whether a file is one, and its data."""
 
 from __future__ import annotations
 
@@ -20,7 +20,6 @@ from dbbench.cli.common import (
 )
 
 if TYPE_CHECKING:
-    from dbbench.results.run_directory import Manifest
     from dbbench.suite.model import Suite
 
 
@@ -142,38 +141,3 @@ def dataset(suite: str, scale: float, seed: int | None, form: str, out: Path, al
         folder = out / name if len(loaded.datasets) > 1 else out
         for path, rows in export(data, folder, form, scale=scale, seed=seed, folder=source.parent):
             click.echo(f"{path}: {rows:,} rows")
-
-
-@click.command(epilog=examples("dbbench runs", "dbbench runs nightly", "dbbench report latest"))
-@click.argument(
-    "folders", nargs=-1, type=click.Path(path_type=Path, exists=True, file_okay=False), metavar="[FOLDER]..."
-)
-@command
-def runs(folders: tuple[Path, ...]) -> int:
-    """List the runs of FOLDERS, the newest first: path, date, suite, rounds and engines.
-
-    Without a FOLDER they are those of dbbench-runs and of the current folder; the newest of these is `latest` to every
-    command that takes a run.
-
-    Exit status: 0 listed; 1 some can't be read.
-    """
-    from dbbench.report.terminal.engines import hanging
-    from dbbench.results.found_runs import FOLDERS, found_runs
-
-    found, unreadable = found_runs(folders or FOLDERS)
-    for run in found:
-        for line in hanging(columns(), f"{run.path}  ", _words(run.manifest), 4):
-            click.echo(shown(line))
-    for each in unreadable:
-        click.echo(f"{shown(str(each.path))}  can't be read: {shown(each.why)}", err=True)
-    if not found and not unreadable:
-        click.echo("no runs here; make one with `dbbench suite invoices --quick`")
-    return 1 if unreadable else 0
-
-
-def _words(manifest: Manifest) -> str:
-    """When it was made, of what, whether it is finished, and its engines."""
-    status = "" if manifest.finished else ", interrupted"
-    rounds = f"{manifest.rounds} round{'s' if manifest.rounds > 1 else ''}{' (--quick)' if manifest.quick else ''}"
-    engines = ", ".join(name for name in manifest.usable if manifest.ranked(name))
-    return f"{manifest.created.astimezone():%Y-%m-%d %H:%M}  {manifest.suite}, {rounds}{status}: {engines}"

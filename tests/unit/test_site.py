@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from click.testing import CliRunner
 
-from dbbench.cli.history import site
+from dbbench.cli.runs import site
 from dbbench.errors import UserError
 from dbbench.report.site import write
 from tests.fabricated import MANY, fabricate
