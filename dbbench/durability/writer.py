@@ -224,7 +224,7 @@ def main() -> None:
         write(task)
     except Exception as exc:
         os.close(task.acknowledge)  # the checker hears of it now, before its next kill
-        from dbbench.run.worker import described
+        from dbbench.results.outcome import described
 
         traceback.print_exc()
         outcome, detail = described(exc)

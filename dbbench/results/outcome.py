@@ -1,6 +1,8 @@
-"""The outcome of a step, in one word."""
+"""The outcome of a step, in one word, and that of an exception."""
 
 from enum import StrEnum
+
+from dbbench.errors import HostLost, ServerFailed, TimedOut, Unavailable, Unsupported, WrongAnswer
 
 #: What every report says of a figure whose work nothing was compared with.
 UNVERIFIED = "not verified"
@@ -36,3 +38,22 @@ class Outcome(StrEnum):
 
 #: The step did its work, and what it was to reach it didn't: there is no figure.
 FELL_SHORT = (Outcome.SATURATED, Outcome.NO_RATE, Outcome.NO_RECALL)
+
+
+def described(exc: BaseException) -> tuple[Outcome, str]:
+    """The outcome for an exception, and its message."""
+    match exc:
+        case WrongAnswer():
+            return Outcome.WRONG, str(exc)
+        case TimedOut():
+            return Outcome.TIMEOUT, str(exc)
+        case Unsupported():
+            return Outcome.UNSUPPORTED, str(exc)
+        case ServerFailed() | HostLost():
+            return Outcome.FAILED, str(exc)
+        case Unavailable(reason=reason, install=install):
+            return Outcome.UNAVAILABLE, f"{reason}; {install}" if install else reason
+        case MemoryError():
+            return Outcome.OUT_OF_MEMORY, f"MemoryError: {exc}"
+    first = (str(exc).strip().splitlines() or [""])[0]
+    return Outcome.FAILED, f"{type(exc).__name__}: {first}"

@@ -31,7 +31,7 @@ from dbbench.engine.base import Engine, Setup
 from dbbench.engine.null import does_work
 from dbbench.engine.registry import fingerprint
 from dbbench.engine.urls import VARIABLE, scrub, scrubbed, secrets
-from dbbench.errors import HostLost, NotVerified, ServerFailed, TimedOut, Unavailable, Unsupported, WrongAnswer
+from dbbench.errors import NotVerified, Unsupported, WrongAnswer
 from dbbench.host import atomic_json
 from dbbench.host.machine import file_system
 from dbbench.host.processes import end_with_parent
@@ -41,7 +41,7 @@ from dbbench.loadgen.clients import drive
 from dbbench.message import clean
 from dbbench.results import crash_checks, trial_files
 from dbbench.results.crash_checks import Subject
-from dbbench.results.outcome import FELL_SHORT, UNVERIFIED, Outcome
+from dbbench.results.outcome import FELL_SHORT, UNVERIFIED, Outcome, described
 from dbbench.results.trial import StepResult
 from dbbench.run import copies, watched
 from dbbench.run.copies import AskedCopies, Verdict
@@ -469,25 +469,6 @@ def _used(engine: Engine) -> Reading:
 
 def _and(detail: str, more: str) -> str:
     return "; ".join(filter(None, (detail, more)))
-
-
-def described(exc: BaseException) -> tuple[Outcome, str]:
-    """The outcome for an exception, and its message."""
-    match exc:
-        case WrongAnswer():
-            return Outcome.WRONG, str(exc)
-        case TimedOut():
-            return Outcome.TIMEOUT, str(exc)
-        case Unsupported():
-            return Outcome.UNSUPPORTED, str(exc)
-        case ServerFailed() | HostLost():
-            return Outcome.FAILED, str(exc)
-        case Unavailable(reason=reason, install=install):
-            return Outcome.UNAVAILABLE, f"{reason}; {install}" if install else reason
-        case MemoryError():
-            return Outcome.OUT_OF_MEMORY, f"MemoryError: {exc}"
-    first = (str(exc).strip().splitlines() or [""])[0]
-    return Outcome.FAILED, f"{type(exc).__name__}: {first}"
 
 
 def main() -> None:

@@ -14,8 +14,7 @@ from dbbench.engine import registry
 from dbbench.engine.base import Setup
 from dbbench.engine.sql.session import SQLSession, fetch
 from dbbench.host import atomic_json
-from dbbench.results.outcome import Outcome
-from dbbench.run.worker import described
+from dbbench.results.outcome import Outcome, described
 from dbbench.suite.loader import find_suite, load_suite
 from dbbench.suite.model import Tier
 from dbbench.suite.steps.contention import ContentionStep

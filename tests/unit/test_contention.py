@@ -29,9 +29,8 @@ from dbbench.loadgen.transactions import (
     GivenUp,
     Transactions,
 )
-from dbbench.results.outcome import Outcome
+from dbbench.results.outcome import Outcome, described
 from dbbench.results.trial import StepResult
-from dbbench.run.worker import described
 from dbbench.suite.model import Tier
 from dbbench.suite.steps.base import Clients
 from dbbench.suite.steps.total import TotalStep

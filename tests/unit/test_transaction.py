@@ -21,8 +21,7 @@ from dbbench.loadgen.transaction_body import RolledBack, body
 from dbbench.loadgen.transaction_draws import Group, Plan, Text
 from dbbench.loadgen.transaction_mix import TransactionMix
 from dbbench.results.facts import CheckedStepFacts
-from dbbench.results.outcome import Outcome
-from dbbench.run.worker import described
+from dbbench.results.outcome import Outcome, described
 from dbbench.suite.model import Tier
 from dbbench.suite.steps.base import Clients, Step
 from dbbench.suite.steps.query import QueryStep
