@@ -23,6 +23,7 @@ from dbbench.engine.sql.session import SQLEngine, fetch
 from dbbench.errors import Unsupported
 from dbbench.host import atomic_json
 from dbbench.host.processes import end_with_parent
+from dbbench.results.outcome import described
 from dbbench.suite.dataset import Records, Table
 
 #: Wide enough that the rows of a few commits fill a page.
@@ -224,8 +225,6 @@ def main() -> None:
         write(task)
     except Exception as exc:
         os.close(task.acknowledge)  # the checker hears of it now, before its next kill
-        from dbbench.results.outcome import described
-
         traceback.print_exc()
         outcome, detail = described(exc)
         atomic_json.write(task.directory / "failed.json", {"outcome": outcome, "detail": detail})
