@@ -13,7 +13,8 @@ engines of a run, since a single figure has too few rounds to show its own (docs
    rest, if that is one standard error above that of independent rounds: their intervals are f times as wide, and each t
    of the paired test is divided by f. Where it is above 0.6, and 2.33 standard errors above, times get no ranks.
 
-`unsteady` says whether the rounds of one figure are of one kind: an interval hides a second level, a drift, a wide spread.
+`unsteady` says whether the rounds of one figure are of one kind: an interval hides a second level, a drift, a wide
+spread.
 """
 
 import math
