@@ -20,9 +20,11 @@ from tests import dotnet, esent
 
 
 class RecordsByOthers:
-    """Its steps on records are the same as those of the engine's first driver, whose whole trial is run."""
+    """Its steps on records are those of the engine's first driver, and its clients those that its tables have."""
 
     test_a_whole_trial_on_records_is_right = None
+    test_serves_records_to_threads_as_it_says = None
+    test_serves_records_to_processes_as_it_says = None
 
 
 class TrialByOthers(RecordsByOthers):

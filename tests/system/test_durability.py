@@ -65,7 +65,6 @@ def test_sqlite_keeps_every_tier(tmp_path: Path) -> None:
 CALLS = {
     "duckdb": ("fdatasync", "refused: it offers: "),
     "firebird": ("O_DSYNC write", "refused: it offers: "),
-    "sqlite+ado": ("fdatasync", "not promised: "),
 }
 
 
