@@ -1,4 +1,4 @@
-"""`init-ci`: a workflow that runs head against base of a pull request, and one that comments on it."""
+"""`init-ci`: workflows that run head against base of a pull request, comment on it, and keep a history."""
 
 import shlex
 from pathlib import Path
@@ -8,7 +8,11 @@ import click
 from dbbench.cli.common import command, engine_names, examples, render, share
 
 #: Name of the file -> its template.
-_FILES = {"benchmark.yml": "benchmark.yml", "benchmark-comment.yml": "benchmark_comment.yml"}
+_FILES = {
+    "benchmark.yml": "benchmark.yml",
+    "benchmark-comment.yml": "benchmark_comment.yml",
+    "benchmark-history.yml": "benchmark_history.yml",
+}
 
 
 @click.command(
@@ -17,7 +21,7 @@ _FILES = {"benchmark.yml": "benchmark.yml", "benchmark-comment.yml": "benchmark_
         "dbbench init-ci benchmarks/suite.yaml --engine duckdb",
         "dbbench init-ci invoices --engine sqlite+apsw --from python --gate 5% --rounds 15",
     ),
-    short_help="Write a workflow that gates pull requests.",
+    short_help="Write workflows that gate pull requests and keep a history.",
 )
 @click.argument("suite")
 @click.option(
@@ -45,8 +49,9 @@ _FILES = {"benchmark.yml": "benchmark.yml", "benchmark-comment.yml": "benchmark_
 )
 @command
 def init_ci(suite: str, engine: str, source: str, most: float, rounds: int, requires: str, out: Path) -> None:
-    """Write two workflows for GitHub Actions: one runs SUITE on head and base of a pull request and fails by the gate,
-    the other comments on the pull request, also on one from a fork.
+    """Write three workflows for GitHub Actions: one runs SUITE on head and base of a pull request and fails by the
+    gate, one comments on the pull request, also on one from a fork, and one keeps a run of each push to the default
+    branch, with a history and a site of all.
     """
     from dbbench.engine import registry
     from dbbench.errors import Unavailable, UserError
@@ -79,4 +84,6 @@ def init_ci(suite: str, engine: str, source: str, most: float, rounds: int, requ
     for name, template in _FILES.items():
         (out / name).write_text(render(template, facts), "utf-8")
         click.echo(f"wrote {out / name}")
-    click.echo(f"They build {package} from {source}, and run at the next pull request after they are committed.")
+    click.echo(
+        f"They build {package} from {source}, and run at the next pull request or push after they are committed."
+    )

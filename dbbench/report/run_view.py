@@ -12,7 +12,7 @@ from dbbench.analysis.paired import Series, control
 from dbbench.analysis.publication import Figures, figures
 from dbbench.analysis.remarks import other_tier
 from dbbench.analysis.row import Row
-from dbbench.analysis.standings import Standing
+from dbbench.analysis.standings import Standing, fills_of_mixes
 from dbbench.analysis.verdicts import ComparisonVerdict
 from dbbench.host import machine
 from dbbench.report.conditions import durability, promised
@@ -46,6 +46,11 @@ class ScenarioView:
     withheld: frozenset[str] = frozenset()
     #: What its engines are in the order of, in words; empty for the usual one.
     order: str = ""
+
+    @property
+    def fills(self) -> set[str]:
+        """Names of the steps that fill a store for its mixes."""
+        return fills_of_mixes(self.scenario)
 
     def step(self, name: str) -> StepView:
         """A step's view by its name."""

@@ -5,7 +5,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from dbbench.analysis.ranking import BAND
-from dbbench.analysis.standings import Standing, fills_of_mixes, mean_over
+from dbbench.analysis.standings import Standing, mean_over
 from dbbench.report.run_view import ScenarioView, View
 from dbbench.report.step_view import Line, StepView, joined, small_share, times
 
@@ -313,5 +313,4 @@ def _smallest(scenario: ScenarioView) -> str:
 
 
 def _timed(scenario: ScenarioView) -> list[StepView]:
-    left_out = fills_of_mixes(scenario.scenario)
-    return [step for step in scenario.steps if not step.counted and step.step.name not in left_out]
+    return [step for step in scenario.steps if not step.counted and step.step.name not in scenario.fills]

@@ -1,7 +1,7 @@
-"""A blog post from one run: `python examples/blog-post/make.py OUT` (needs the extras `embedded`, `chdb`, `frames`).
+"""A blog post from one run: `python examples/blog-post/make.py OUT` (needs the extras `embedded`, `frames`).
 
-It calls nothing but dbbench: eight engines are run, three of them are drawn, and pandas makes a table of all. Options
-of `dbbench suite` may follow, such as `--scale 0.1 --rounds 6`.
+It calls nothing but dbbench: six engines that return rows are run, three of them are drawn, and pandas makes a table
+of all. Options of `dbbench suite` may follow, such as `--scale 0.1 --rounds 6`.
 """
 
 import json
@@ -14,7 +14,7 @@ import pandas as pd
 
 import dbbench
 
-ENGINES = ("sqlite", "sqlite+apsw", "libsql", "turso", "duckdb", "duckdb+arrow", "chdb", "firebird")
+ENGINES = ("sqlite", "sqlite+apsw", "libsql", "turso", "duckdb", "firebird")
 #: Those that the pictures show, and what to call them.
 SHOWN = {"sqlite": "SQLite", "libsql": "libSQL", "duckdb": "DuckDB"}
 TITLE = "Three small databases and a join"

@@ -5,6 +5,7 @@ import re
 import shutil
 import subprocess
 import sys
+import time
 from pathlib import Path
 from typing import Any
 
@@ -76,6 +77,28 @@ def test_a_pull_request_is_gated_and_commented(repository: Path, tmp_path: Path)
     assert "failed at 50 %" in said
     assert (repository / "run" / "comment.md").read_text() == said
     assert (repository / "run" / "pull-request").read_text() == "17\n"
+
+
+@pytest.mark.matrix
+def test_each_push_is_kept_on_a_branch_with_its_history_and_a_site(repository: Path, tmp_path: Path) -> None:
+    git(tmp_path, "init", "-q", "--bare", "origin")
+    git(repository, "remote", "add", "origin", str(tmp_path / "origin"))
+    run_dbbench(repository, "init-ci", "suite.yaml", "--engine", "turso", "--from", "python", "--rounds", "5", status=0)
+    _, measure, keep = steps(repository / ".github" / "workflows" / "benchmark-history.yml")
+    variables = offline(tmp_path) | {"DBBENCH_CACHE": str(tmp_path / "cache")}
+    assert run_as_a_runner(measure, repository, variables) == 0
+    shutil.copytree(repository / "run", tmp_path / "second", symlinks=True)
+    for pushes in (1, 2):
+        assert run_as_a_runner(keep, repository, {}) == 0
+        kept = git(tmp_path / "origin", "ls-tree", "-r", "--name-only", "benchmark-history").splitlines()
+        assert len({name.split("/")[1] for name in kept if name.startswith("runs/")}) == pushes
+        assert {"README.md", "docs/index.html"} <= {*kept}
+        assert not any(name.startswith("python/") for name in kept)
+        git(repository, "worktree", "remove", "--force", "kept")  # a runner begins anew
+        git(repository, "branch", "-D", "benchmark-history")
+        (tmp_path / "second").rename(repository / "run") if pushes == 1 else None
+        time.sleep(1)  # runs are named by the second
+    assert "turso" in git(tmp_path / "origin", "show", "benchmark-history:README.md")
 
 
 @pytest.mark.matrix

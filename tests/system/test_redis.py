@@ -17,9 +17,8 @@ from dbbench.suite.dataset import Records
 from dbbench.suite.model import Tier
 from dbbench.testing import KeyValueContract
 from dbbench.testing.contract import usable
-from tests.conftest import run_dbbench, summary
+from tests.conftest import run_dbbench, run_suite, summary
 from tests.system.test_acknowledged import RECORDS as SUITE
-from tests.system.test_acknowledged import made
 
 pytestmark = pytest.mark.matrix
 
@@ -168,7 +167,7 @@ def test_a_private_server_that_does_not_start_says_why(kind: type[Engine], tmp_p
 
 def test_a_private_server_that_keeps_commits_in_memory_is_wrong_once_it_is_killed(tmp_path: Path) -> None:
     usable("redis")
-    found = summary(made(tmp_path, SUITE, ("redis", "servers-forgets"), 1))
+    found = summary(run_suite(tmp_path, SUITE, ("redis", "servers-forgets")))
     assert [found[step, "redis"]["outcome"] for step in ("insert", "update")] == ["ok", "ok"]
     assert found["update", "servers-forgets"]["outcome"] == "wrong"
     assert "after the last step, seen anew: " in found["update", "servers-forgets"]["detail"]

@@ -3,7 +3,6 @@
 from collections.abc import Sequence
 from dataclasses import replace
 
-from dbbench.analysis.standings import fills_of_mixes
 from dbbench.report.charts.bars import ARROW_NOTE, bars
 from dbbench.report.charts.layout import CAPTION, MARGIN, SUBTITLE, TITLE, Look
 from dbbench.report.charts.measure import wrap
@@ -25,7 +24,7 @@ _INSIDE = _ACROSS - 2 * MARGIN
 def card(shown: View, look: Look) -> Scene | None:
     """A card of the first timed step with several engines, of a load only without another; None without a figure."""
     steps = [step for scenario in shown.scenarios for step in scenario.steps if step.lines]
-    fills = {name for scenario in shown.scenarios for name in fills_of_mixes(scenario.scenario)}
+    fills = {name for scenario in shown.scenarios for name in scenario.fills}
     timed = [step for step in steps if not step.counted and finding(step)]
     asked = (step for step in timed if step.step.kind != "load" and step.step.name not in fills)
     chosen = next(asked, next(iter((*timed, *steps)), None))

@@ -5,7 +5,6 @@ from collections.abc import Collection
 from typing import Any
 
 from dbbench.analysis.ranking import Rank
-from dbbench.analysis.standings import fills_of_mixes
 from dbbench.report.charts.palette import engine_order
 from dbbench.report.remarks import unsteady
 from dbbench.report.run_view import ScenarioView, View
@@ -69,7 +68,7 @@ def _step(step: StepView, scenario: ScenarioView, shown: View, numbers: dict[str
         "interval": step.interval,
         # What counts for the mean over steps: times and rates that were verified for some engine, without a mix's fill.
         "mean": step.step.unit != "B"
-        and step.step.name not in fills_of_mixes(scenario.scenario)
+        and step.step.name not in scenario.fills
         and any(line.row.verified for line in step.lines),
         "log": axis == "logarithmic",
         "auto": axis == "auto",
