@@ -18,6 +18,7 @@ from dbbench.analysis.ranking import SIGNIFICANCE, chance
 from dbbench.analysis.statistics import (
     CONFIDENCE,
     Estimate,
+    exponential,
     noncentrality,
     ratio_estimate,
     student_cdf,
@@ -50,7 +51,7 @@ class Contrast:
         if self.error is None:
             return None
         least = student_quantile(1 - SIGNIFICANCE / tests / 2, self.freedom)
-        return math.exp(self.error * noncentrality(self.freedom, 1 - POWER, least))
+        return exponential(self.error * noncentrality(self.freedom, 1 - POWER, least))
 
 
 def contrast(ours: Runs, theirs: Runs, *, allowance: float = ALLOWANCE) -> Contrast:
@@ -74,7 +75,7 @@ def _of_several(ours: Sequence[float], theirs: Sequence[float]) -> Contrast:
     reach = student_quantile((1 + CONFIDENCE) / 2, freedom) * error
     pooled = math.sqrt(sum(variance(side) for side in (ours, theirs)) / 2)
     return Contrast(
-        ratio=Estimate(*(math.exp(distance + part) for part in (0, -reach, reach))),
+        ratio=Estimate(*(exponential(distance + part) for part in (0, -reach, reach))),
         chance=_two_sided(distance, error, freedom),
         error=error,
         freedom=freedom,
@@ -90,7 +91,7 @@ def _of_one_run(ours: Sequence[float], theirs: Sequence[float], allowance: float
     between = math.sqrt(2) * allowance
     error = math.hypot(math.log(rounds.high / rounds.low) / (2 * quantile), between)
     low, high = (
-        math.exp(sign * math.hypot(math.log(rounds.value / end), quantile * between))
+        exponential(sign * math.hypot(math.log(rounds.value / end), quantile * between))
         for sign, end in ((-1, rounds.low), (1, rounds.high))
     )
     return Contrast(

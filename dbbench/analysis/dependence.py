@@ -27,7 +27,7 @@ import numpy as np
 import numpy.typing as npt
 
 from dbbench.analysis.remarks import About, Remark
-from dbbench.analysis.statistics import Estimate, trend_chance
+from dbbench.analysis.statistics import Estimate, exponential, trend_chance
 
 Array = npt.NDArray[np.float64]
 
@@ -165,19 +165,19 @@ def _levels(logarithms: np.ndarray) -> Iterator[Remark]:
     below, above = order[:at], order[at:]
     gap = above[0] - below[-1]
     if gap >= math.log(GAP) and gap >= CLEARANCE * max(np.ptp(below), np.ptp(above)):
-        apart = math.exp(float(np.median(above) - np.median(below)))
+        apart = exponential(float(np.median(above) - np.median(below)))
         yield Remark(About.LEVELS, amount=apart, count=len(below), of=len(order))
 
 
 def _spread(logarithms: np.ndarray) -> Iterator[Remark]:
-    spread = math.exp(float(np.ptp(logarithms)))
+    spread = exponential(float(np.ptp(logarithms)))
     if spread > SPREAD:
         yield Remark(About.SPREAD, amount=spread)
 
 
 def _drift(logarithms: np.ndarray) -> Iterator[Remark]:
     half = len(logarithms) // 2
-    change = math.exp(median(logarithms[-half:]) - median(logarithms[:half]))
+    change = exponential(median(logarithms[-half:]) - median(logarithms[:half]))
     if max(change, 1 / change) < CHANGE:
         return
     if trend_chance(logarithms.tolist()) <= ALARM:

@@ -17,9 +17,18 @@ from dbbench.analysis.gate import Gate, gated
 from dbbench.analysis.queryplans import plan_changed, plans_of
 from dbbench.analysis.ranking import LEAST_ROUNDS, paired_chance, separated
 from dbbench.analysis.row import Row
-from dbbench.analysis.statistics import CONFIDENCE, Estimate, student_quantile
+from dbbench.analysis.statistics import CONFIDENCE, Estimate, exponential, student_quantile
 from dbbench.analysis.summary import summarise
-from dbbench.analysis.verdicts import MARGIN, ComparisonVerdict, Pair, shown_by, size_pair, unmeasured_pair, weight
+from dbbench.analysis.verdicts import (
+    MARGIN,
+    ComparisonVerdict,
+    Pair,
+    have_ratios,
+    shown_by,
+    size_pair,
+    unmeasured_pair,
+    weight,
+)
 from dbbench.host.interference import MOST_OTHERS
 from dbbench.host.metric import Metric
 from dbbench.results.chosen_run import by_metric, lacking
@@ -166,10 +175,9 @@ def _means(mine: Row, theirs: Row) -> tuple[list[float], list[float]] | None:
         return None
     ours, others = (dict(zip(row.of_rounds, row.trial_means, strict=True)) for row in (mine, theirs))
     rounds = sorted(ours.keys() & others.keys())
-    if not rounds or min(*(ours[number] for number in rounds), *(others[number] for number in rounds)) <= 0:
-        return None
     above, below = (others, ours) if mine.direction == "higher" else (ours, others)
-    return [above[number] for number in rounds], [below[number] for number in rounds]
+    found = [above[number] for number in rounds], [below[number] for number in rounds]
+    return found if rounds and have_ratios([*found[0], *found[1]]) else None
 
 
 def _measure(row: Row) -> tuple[str, str, str]:
@@ -196,10 +204,10 @@ def _contrast(ours: Sequence[float], others: Sequence[float], inflation: float) 
     gaps = [math.log(one) - math.log(other) for one, other in zip(ours, others, strict=True)]
     middle = fmean(gaps)
     if len(gaps) < 2:
-        return Contrast(Estimate(math.exp(middle), None, None), 1.0, None)
+        return Contrast(Estimate(exponential(middle), None, None), 1.0, None)
     error = stdev(gaps) * inflation / math.sqrt(len(gaps))
     reach = student_quantile((1 + CONFIDENCE) / 2, len(gaps) - 1) * error
-    ratio = Estimate(*(math.exp(middle + part) for part in (0, -reach, reach)))
+    ratio = Estimate(*(exponential(middle + part) for part in (0, -reach, reach)))
     return Contrast(ratio, paired_chance(ours, others, inflation), error, len(gaps) - 1)
 
 

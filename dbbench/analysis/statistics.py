@@ -98,6 +98,11 @@ def _expanded_tail(trial_means: int) -> float:
     return NormalDist().cdf(math.sqrt(trial_means / (trial_means - 1)) * quantile)
 
 
+def exponential(exponent: float) -> float:
+    """E to a power, within what a float and its reciprocal hold."""
+    return math.exp(max(-700.0, min(exponent, 700.0)))
+
+
 def paired_ratio(ours: Sequence[float], theirs: Sequence[float]) -> Estimate:
     """Median of our trial means over the median of theirs, of the same rounds. All are above zero.
 

@@ -8,7 +8,7 @@ a test that found nothing: the whole interval must lie close to 1.
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from enum import Enum, StrEnum, auto
 from statistics import geometric_mean
@@ -21,7 +21,7 @@ from dbbench.analysis.statistics import Estimate
 
 #: How far the interval of two equal results may reach from 1, if no gate is set that is narrower.
 MARGIN = 0.05
-#: What no figure is below; nor is any above 1 by it.
+#: Figures below this, or above its reciprocal, have no ratio.
 _LEAST = 1e-150
 
 Key = tuple[str, str, str]
@@ -173,6 +173,11 @@ def compare_rows(
     return sorted(pairs, key=lambda pair: (order.index(pair.verdict), -weight(pair)))
 
 
+def have_ratios(figures: Iterable[float]) -> bool:
+    """Whether figures are above zero, and neither too small nor too large to be measured."""
+    return all(_LEAST <= figure <= 1 / _LEAST for figure in figures)
+
+
 def row_key(row: Row) -> Key:
     """What a row is of."""
     return row.scenario, row.step, row.engine
@@ -195,8 +200,7 @@ def _measured(old: _Figures, new: _Figures) -> bool:
 
 def _contrast(old: _Figures, new: _Figures, allowance: float) -> Contrast | None:
     """None where there is no ratio: other measures, or a figure not above zero, or too large to be measured."""
-    figures = [value for run in (*old.runs, *new.runs) for value in run]
-    if old.measure != new.measure or min(figures) < _LEAST or max(figures) > 1 / _LEAST:
+    if old.measure != new.measure or not have_ratios(value for run in (*old.runs, *new.runs) for value in run):
         return None
     above, below = (old, new) if new.rows[0].direction == "higher" else (new, old)
     return contrast(above.runs, below.runs, allowance=allowance)

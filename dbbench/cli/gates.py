@@ -42,16 +42,20 @@ def parse_gate(text: Any) -> PairGate:
     names, colon, most = (front if metric else str(text)).rpartition(":")
     names, _, step = names.partition(":")
     new, slash, old = names.partition("/")
-    if not (colon and slash and new and old and most[:1].isdigit()) or "/" in old:
-        raise click.BadParameter(
-            f"{text!r} is not NEW/OLD:SHARE, like duckdb@1.4/duckdb@1.3:10%, with a :STEP before the share and a :METRIC after "
-            f"it if you like ({', '.join(Metric)})"
-        )
+    form = (
+        f"{text!r} is not NEW/OLD:SHARE, like duckdb@1.4/duckdb@1.3:10%, with a :STEP before the share and a :METRIC after it "
+        f"if you like ({', '.join(Metric)})"
+    )
+    if not (colon and slash and new and old) or "/" in old:
+        raise click.BadParameter(form)
     if new == old:
         raise click.BadParameter(
             f"{text!r} compares {new} with itself: name a variant of it, like {new}/{new}@again:10%"
         )
-    return PairGate(new, old, share(most), metric, step=step)
+    try:
+        return PairGate(new, old, share(most), metric, step=step)
+    except click.BadParameter as exc:
+        raise click.BadParameter(f"{form}: {exc.message}") from exc
 
 
 gate_option = click.option(
@@ -122,7 +126,7 @@ def show_gates(
         shown = pair_gate(
             run, results, names, wanted.share, wanted.metric, strict=wanted.strict, step=wanted.step, beside=beside
         )
-        if beside and not shown.pairs:
+        if not (wanted.step or shown.pairs) and pair_gate(run, results, names, wanted.share, wanted.metric).pairs:
             continue  # each step has a gate of its own
         if shown.control and {shown.control.name, shown.control.repeats} & withheld.keys():
             shown = replace(shown, control=None)

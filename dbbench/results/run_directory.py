@@ -352,6 +352,8 @@ class Run:
         for step in found.steps:
             if step.value is not None and not step.unit:
                 raise ValueError(f"steps: {step.name} has a value without a unit")
+            if step.value is None and step.outcome is Outcome.OK:
+                raise ValueError(f"steps: {step.name} is ok without a value")
 
     @contextlib.contextmanager
     def locked(self) -> Iterator[Sequence[int]]:

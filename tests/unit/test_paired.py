@@ -3,6 +3,7 @@
 import io
 import math
 import random
+import shutil
 from pathlib import Path
 from typing import Any
 
@@ -132,7 +133,8 @@ def test_other_measures_are_not_compared() -> None:
 
 
 @pytest.mark.parametrize(
-    "text", ["a/b", "a:10%", "/b:10%", "a/:10%", "a/b/c:10%", "a/b:", "a/b:ten", "a/a:10%", "a/b:cpu", "a/b:10%:cup"]
+    "text",
+    ["a/b", "a:10%", "/b:10%", "a/:10%", "a/b/c:10%", "a/b:", "a/b:ten", "a/a:10%", "a/b:cpu", "a/b:10%:cup", "a/b:²%"],
 )
 def test_a_gate_that_can_not_be_read_is_refused(text: str) -> None:
     with pytest.raises(click.BadParameter, match=r"is not NEW/OLD:SHARE, .*cpu|with itself|above 0 %"):
@@ -141,6 +143,7 @@ def test_a_gate_that_can_not_be_read_is_refused(text: str) -> None:
 
 def test_a_gate_is_read() -> None:
     assert parse_gate("sqlite+apsw@3.46/sqlite:12.5%") == PairGate("sqlite+apsw@3.46", "sqlite", 0.125)
+    assert parse_gate("a/b:.5%") == PairGate("a", "b", 0.005)
     assert parse_gate("a/b:join:2%:cpu") == PairGate("a", "b", 0.02, Metric.CPU, step="join")
 
 
@@ -180,6 +183,26 @@ def test_a_gate_of_all_steps_leaves_those_with_a_gate_of_their_own(tmp_path: Pat
     assert [status("10%", own[0]), status("10%", own[1])] == [1, 1]
     assert status("50%", "invoices/join-2:20%") == 1
     assert status("10%", *own, "scan-1:5%:cpu") == 1
+
+
+def test_a_gate_without_pairs_has_an_answer(tmp_path: Path) -> None:
+    """One engine has no trial: no step of it was gated, whatever gates there are."""
+    run = fabricate(tmp_path / "r", {"e@old": Fake("E [old]"), "e@new": Fake("E [new]")}, rounds=2)
+    for folder in run.path.glob("trials/*e@new*"):
+        shutil.rmtree(folder)
+    for gates in (["10%", "scan-3:5%"], ["scan-1:10%", "scan-3:5%"]):
+        read = tuple(parse_gate(f"e@new/e@old:{gate}") for gate in gates)
+        out = io.StringIO()
+        assert show_gates(run, Console(file=out, width=80), read) == 3
+        assert out.getvalue().count("gate e@new/e@old") == 2
+        assert show_gates(run, open_console(), chosen_gates(read, None, fail_on_unknown=True)) == 1
+
+
+@pytest.mark.parametrize("means", [(1e-300,) * 6, (1e300,) * 6, (1e-150, 1e150), (1e-150, 1e150, 1.0)])
+def test_extreme_figures_are_no_proof(means: tuple[float, ...]) -> None:
+    sides = [row("e@old", "join", means), row("e@new", "join", (1.0,) * len(means))]
+    (pair,) = paired(sides, "e@new", "e@old")
+    assert pair.verdict is ComparisonVerdict.UNSURE
 
 
 def test_other_gates_of_two_engines_count_as_tests(tmp_path: Path) -> None:

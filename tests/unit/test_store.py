@@ -167,13 +167,23 @@ def test_faults_of_a_runs_suite_are_told_with_their_place(run: Run) -> None:
 
 
 @pytest.mark.parametrize(
-    ("text", "message"), [("{", "Expecting property name"), ("{}", "steps: Field required"), ("[]", "valid dictionary")]
+    ("text", "message"),
+    [
+        ("{", "Expecting property name"),
+        ("{}", "steps: Field required"),
+        ("[]", "valid dictionary"),
+        (None, "steps: join-1 is ok without a value"),
+    ],
 )
 def test_a_result_that_cannot_be_read_is_told_with_what_to_do(
-    text: str, message: str, run: Run, trials: list[Trial]
+    text: str | None, message: str, run: Run, trials: list[Trial]
 ) -> None:
     finish(run, trials[0])
-    (run.directory(trials[0]) / "result.json").write_text(text)
+    file = run.directory(trials[0]) / "result.json"
+    if text is None:
+        result = json.loads(file.read_text())
+        result["steps"] = [{"name": "join-1", "outcome": "ok", "value": None}]
+    file.write_text(json.dumps(result) if text is None else text)
     for read in (run.results, lambda: run.result(trials[0])):
         with pytest.raises(RunError, match=rf"result\.json is damaged: .*{message}.*; remove .* and --resume the run$"):
             read()
