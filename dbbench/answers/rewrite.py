@@ -105,6 +105,14 @@ def parsed(sql: str, tables: Mapping[str, Table], parameters: Mapping[str, Any] 
     return tree
 
 
+def assigned(sql: str, tables: Mapping[str, Table]) -> set[str]:
+    """The words of what an UPDATE sets, in capitals. Raises ValueError for a text that can't be read as one."""
+    tree = parsed(sql, tables)
+    if not isinstance(tree, exp.Update):
+        raise ValueError("it is no UPDATE")  # noqa: TRY004 - a fault of the text, not of a type
+    return {word for each in tree.expressions for word in re.findall(r"\w+", each.this.sql().upper())}
+
+
 def _trees(text: str, dialect: type[Postgres]) -> list[exp.Expr]:
     return [each for each in sqlglot.parse(text, read=dialect) if each is not None]
 

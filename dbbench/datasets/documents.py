@@ -77,7 +77,10 @@ def _canonical(text: str) -> str:
 
 
 def without(given: pa.Array, path: str, left_out: Collection[str]) -> pa.Array:
-    """Documents under a path without the values at some paths, which are in capitals. Raises ValueError for no JSON."""
+    """Documents under a path without the values at some paths, which are in capitals. Raises ValueError for no JSON.
+
+    What would hold such a value and holds nothing, or is null, is left out, too: setting the value may have made it.
+    """
     found = [None if text is None else _without(json.loads(text), path.upper(), left_out) for text in given.to_pylist()]
     return pa.array([None if each is None else json.dumps(each) for each in found], pa.string())
 
@@ -88,9 +91,11 @@ def _without(value: Any, path: str, left_out: Collection[str]) -> Any:
     if not isinstance(value, dict):
         return value
     places = {name: f"{path}_{name.upper()}" for name in value}
-    return {
+    kept = {
         name: _without(each, places[name], left_out) for name, each in value.items() if places[name] not in left_out
     }
+    held = {name for name in kept if any(each.startswith(f"{places[name]}_") for each in left_out)}
+    return {name: each for name, each in kept.items() if each not in ({}, None) or name not in held}
 
 
 def _number(text: str) -> float | int:

@@ -5,7 +5,7 @@ otherwise at once. A sample is read by its keys.
 """
 
 import re
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from itertools import islice
 from random import SystemRandom
 from typing import Any
@@ -30,8 +30,15 @@ _AT_ONCE = 8_192
 _SAMPLE, _FROM = 512, 16
 #: What changes no row.
 _INDEX = re.compile(r"\s*CREATE\s+(UNIQUE\s+)?INDEX\b", re.IGNORECASE)
-#: An update of a table, and what it sets.
-_UPDATE = re.compile(r"\s*UPDATE\s+(\w+)\s+SET\s+(.+?)(?:\s+WHERE\s.*)?", re.IGNORECASE | re.DOTALL)
+#: An update of a table.
+_UPDATE = re.compile(r"\s*UPDATE\s+(\w+)\s+SET\b", re.IGNORECASE)
+
+#: What of a batch is compared.
+Part = Callable[[pa.RecordBatch], pa.RecordBatch]
+
+
+def _whole(batch: pa.RecordBatch) -> pa.RecordBatch:
+    return batch
 
 
 def check_table(context: StepContext, name: str, *, every_row: bool) -> None:
@@ -92,17 +99,23 @@ def check_after(context: StepContext, *, every_row: bool) -> dict[str, str]:
             check_added(context, name)
         except WrongAnswer as exc:
             found[added[-1].step] = str(exc)
-    for name, (step, words) in context.data.updated.items() if every_row else ():
+    for name, (step, updates) in context.data.updated.items() if every_row else ():
         try:
-            _check_unchanged(context, name, words)
+            _check_unchanged(context, name, updates)
         except (WrongAnswer, ValueError) as exc:  # or what should be a document is none
             found[step] = f"rows of {name}, read back: {exc}"
     return found
 
 
-def _check_unchanged(context: StepContext, name: str, changed: Collection[str]) -> None:
-    """Compare all rows in the columns, and the values of documents, that no update names. Raises WrongAnswer."""
+def _check_unchanged(context: StepContext, name: str, updates: Collection[str]) -> None:
+    """Compare all rows in the columns, and the values of documents, that no update sets. Raises WrongAnswer."""
+    from dbbench.answers.rewrite import assigned  # a parser: not before there is something to parse
+
     table = context.tables[name]
+    try:
+        changed = {word for sql in updates for word in assigned(sql, context.tables)}
+    except ValueError:  # nobody knows what it sets
+        return
     columns = {key: column for key, column in table.columns.items() if key.upper() not in changed}
     if name in context.data.left_by or _told_by_row(context, name) or not {*table.key_columns} <= {*columns}:
         return
@@ -115,12 +128,7 @@ def _check_unchanged(context: StepContext, name: str, changed: Collection[str]) 
         return batch
 
     with context.beneath() as (engine, session):
-        sql, files = _sql_engine(engine), context.files
-        given, by_rows = _read(session, _selected(sql, columns, name) + _of_the_dataset(context, sql, name))
-        expected = [unchanged(batch.select([*columns])) for batch in files.stream(name)]
-        schema = expected[0].schema
-        pieces = as_batches(given, schema) if by_rows else given
-        check_batches(map(unchanged, pieces), pa.Table.from_batches(expected), ordered=False)
+        _check_rows(context, _sql_engine(engine), session, name, columns, unchanged)
 
 
 def let_go(context: StepContext, step: StatementStep) -> dict[str, str]:
@@ -136,11 +144,11 @@ def let_go(context: StepContext, step: StatementStep) -> dict[str, str]:
     if _INDEX.match(step.sql):
         return {}
     known = {name: context.data.left_by.pop(name) for name in named & set(context.data.left_by)}
-    update = _UPDATE.fullmatch(step.sql)
+    update = _UPDATE.match(step.sql)
     for name in named & set(context.tables):
-        _, words = context.data.updated.pop(name, ("", None if name not in known else frozenset[str]()))
-        if update and update[1] == name and words is not None:
-            context.data.updated[name] = step.name, words | {*re.findall(r"\w+", update[2].upper())}
+        _, updates = context.data.updated.pop(name, ("", () if name in known else None))
+        if update and update[1] == name and updates is not None:
+            context.data.updated[name] = step.name, (*updates, step.sql)
     return known
 
 
@@ -218,18 +226,28 @@ def _of_the_dataset(context: StepContext, engine: SQLEngine, name: str) -> str:
     return f" WHERE {engine.sql.quoted(key)} BETWEEN {keys['min']} AND {keys['max']}"
 
 
-def _check_rows(context: StepContext, engine: SQLEngine, session: Session, name: str) -> None:
-    """Every column of every row: in the order of the keys where they ascend, or else all at once."""
-    table = context.tables[name]
-    query = _selected(engine, table.columns, name) + _of_the_dataset(context, engine, name)
+def _check_rows(
+    context: StepContext,
+    engine: SQLEngine,
+    session: Session,
+    name: str,
+    columns: Mapping[str, Column] | None = None,
+    part: Part = _whole,
+) -> None:
+    """These columns, or all, of every row: in the order of the keys where they ascend, or else all at once."""
+    table, files = context.tables[name], context.files
+    columns = columns or table.columns
+    query = _selected(engine, columns, name) + _of_the_dataset(context, engine, name)
     if len(table.key_columns) == 1 and isinstance(table.columns[table.single_key].values, Series):
-        _compare(session, _ordered(engine, query, table.single_key), context.files.stream(name))
+        expected = (batch.select([*columns]) for batch in files.stream(name))
+        _compare(session, _ordered(engine, query, table.single_key), expected, part)
     else:
-        (given, by_rows), expected = _read(session, query), context.files.table(name)
-        pieces = as_batches(given, expected.schema) if by_rows else given
+        (given, by_rows), known = _read(session, query), files.table(name).select([*columns])
+        pieces = as_batches(given, known.schema) if by_rows else given
         if _told_by_row(context, name):
-            pieces = with_keys_of(pieces, expected, list(table.columns).index(table.single_key))
-        check_batches(pieces, expected, ordered=False)
+            pieces = with_keys_of(pieces, known, list(columns).index(table.single_key))
+        wanted = pa.Table.from_batches(map(part, known.to_batches()), known.schema)
+        check_batches(map(part, pieces), wanted, ordered=False)
 
 
 def _check_some_rows(context: StepContext, engine: SQLEngine, session: Session, name: str) -> None:
@@ -280,13 +298,13 @@ def _expected(table: Table, added: Added, first: int) -> pa.RecordBatch:
     return pa.record_batch(columns, schema=schema)
 
 
-def _compare(session: Session, query: str, expected: Iterable[pa.RecordBatch]) -> None:
-    """Compare what an ordered query gives with batches, piece by piece. Raises WrongAnswer."""
+def _compare(session: Session, query: str, expected: Iterable[pa.RecordBatch], part: Part = _whole) -> None:
+    """Compare some part of what an ordered query gives with batches, piece by piece. Raises WrongAnswer."""
     given, by_rows = _read(session, query)
     left = _from_rows(given, expected) if by_rows else _from_batches(iter(given), expected)
     for piece, wanted in left:
-        compare: Any = check_rows if by_rows else check_batches
-        compare(piece, pa.Table.from_batches([wanted]), ordered=True)
+        pieces = as_batches(piece, wanted.schema) if by_rows else piece
+        check_batches(map(part, pieces), pa.Table.from_batches([part(wanted)]), ordered=True)
 
 
 def _from_rows(given: Iterable[Any], expected: Iterable[pa.RecordBatch]) -> Iterator[tuple[Any, pa.RecordBatch]]:

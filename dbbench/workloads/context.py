@@ -82,8 +82,8 @@ class StepsSoFar:
     #: Table whose content is known -> the step that last filled it, and the rows that statements have added since.
     left_by: dict[str, str] = field(default_factory=dict)
     added: dict[str, list[Added]] = field(default_factory=dict)
-    #: Tables that were known before updates -> the last of these steps, and the words of what they set, in capitals.
-    updated: dict[str, tuple[str, frozenset[str]]] = field(default_factory=dict)
+    #: Tables that were known before updates -> the last of these steps, and their texts.
+    updated: dict[str, tuple[str, tuple[str, ...]]] = field(default_factory=dict)
     #: Texts of statements that may have changed tables.
     texts: list[str] = field(default_factory=list)
     #: Queries whose answer is no longer known -> why.

@@ -142,7 +142,8 @@ class FTS5Session(TextRows, SQLiteSession):
 
     def prepare_text_index(self) -> Callable[[], object]:
         """Raises Unsupported for a SQLite that is built without FTS5, as that of some Pythons is."""
-        if ("fts5",) not in rows(self.connection, "PRAGMA module_list"):
+        modules = rows(self.connection, "PRAGMA module_list")  # none before SQLite 3.30
+        if modules and ("fts5",) not in modules:
             raise Unsupported("this SQLite is built without FTS5")
         return super().prepare_text_index()
 

@@ -95,6 +95,37 @@ def test_the_distributions_jar_tells_its_version(tmp_path: Path) -> None:
     assert jars.driver(found) == "org.example.Driver"
 
 
+def test_one_jar_is_taken_alone_where_one_is_enough(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    with zipfile.ZipFile(tmp_path / "mine.jar", "w") as jar:
+        jar.writestr("META-INF/services/java.sql.Driver", "org.example.Driver # the driver\n")
+    named = str(tmp_path / "mine.jar")
+    with pytest.raises(Unavailable, match=r"mine\.jar is one jar, and thing needs thing, part: put them into a folder"):
+        jars.find("thing", named)
+    monkeypatch.setattr(jars, "JARS", {"thing": (JAR,)})
+    assert jars.find("thing", named) == [tmp_path / "mine.jar"]
+    assert jars.driver(tmp_path / "mine.jar") == "org.example.Driver"
+
+
+@pytest.mark.parametrize("fault", ["comments", "bytes", "encrypted", "damaged", "method"])
+def test_a_jar_without_a_readable_driver_is_refused(tmp_path: Path, fault: str) -> None:
+    path, written = tmp_path / "mine.jar", {"comments": b"# none\n\n", "bytes": b"\xff\xfe"}
+    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as jar:
+        jar.writestr("META-INF/services/java.sql.Driver", written.get(fault, b"org.example.Driver\n" * 99))
+    content = bytearray(path.read_bytes())
+    local, central = 0, content.index(b"PK\1\2")
+    if fault == "encrypted":
+        content[local + 6] |= 1
+        content[central + 8] |= 1
+    elif fault == "method":
+        content[local + 8] = content[central + 10] = 97
+    elif fault == "damaged":
+        content[central - 12 : central] = bytes(12)
+        content[local + 64] ^= 0xFF
+    path.write_bytes(content)
+    with pytest.raises(Unavailable, match=r"mine\.jar is no jar with a JDBC driver"):
+        jars.find("thing", str(path))
+
+
 def test_what_is_missing_is_fetched_from_the_repository_named(
     cache: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -14,6 +14,7 @@ import sys
 import tempfile
 import urllib.request
 import zipfile
+import zlib
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -26,6 +27,17 @@ FOLDER = "DBBENCH_JARS"
 REPOSITORY = "DBBENCH_MAVEN"
 _DEBIAN = Path("/usr/share/java")
 _SECONDS = 600
+#: What is raised for a file that is no zip, or for an entry that is missing, encrypted, damaged or no text.
+_DAMAGES = (
+    OSError,
+    KeyError,
+    zipfile.BadZipFile,
+    zlib.error,
+    RuntimeError,
+    NotImplementedError,
+    EOFError,
+    UnicodeError,
+)
 
 
 @dataclass(frozen=True)
@@ -96,6 +108,12 @@ def find(engine: str, named: str = "") -> list[Path]:
     first, *_ = jars = JARS[engine]
     if named and (path := Path(local(named))).is_file():
         driver(path)
+        if len(jars) > 1:
+            needed = ", ".join(jar.artifact for jar in jars)
+            raise Unavailable(
+                f"{path.name} is one jar, and {engine} needs {needed}: put them into a folder and name that",
+                f"--set {engine}.jar=FOLDER",
+            )
         return [path]
     if own := named or os.environ.get(FOLDER):
         folder = Path(local(own))
@@ -119,7 +137,7 @@ def versions(engine: str, named: str = "") -> dict[str, str]:
     if not named and path.name == JARS[engine][0].name:
         return {jar.product: jar.version for jar in JARS[engine] if jar.product}
     told = {}
-    with contextlib.suppress(KeyError), zipfile.ZipFile(path) as jar:
+    with contextlib.suppress(*_DAMAGES), zipfile.ZipFile(path) as jar:
         lines = jar.read("META-INF/MANIFEST.MF").decode().splitlines()
         told = dict(line.split(": ", 1) for line in lines if ": " in line)
     version = told.get("Implementation-Version") or told.get("Bundle-Version")
@@ -131,9 +149,9 @@ def driver(path: Path) -> str:
     try:
         with zipfile.ZipFile(path) as jar:
             lines = jar.read("META-INF/services/java.sql.Driver").decode().splitlines()
-    except (OSError, KeyError, zipfile.BadZipFile) as exc:
+        return next(name for line in lines if (name := line.partition("#")[0].strip()))
+    except (*_DAMAGES, StopIteration) as exc:
         raise Unavailable(f"{path.name} is no jar with a JDBC driver") from exc
-    return next(line.strip() for line in lines if line.strip() and not line.startswith("#"))
 
 
 def fetch(engines: Iterable[str]) -> list[Path]:
