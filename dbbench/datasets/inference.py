@@ -163,15 +163,16 @@ class _Column:
         #: Whether each value is greater than the one before, so that it is a key.
         self.ascending = True
         self.last: Any = None
-        #: Of lists of floats.
+        #: Of lists of floats: their lengths, and the row of the first one with a number that no vector has.
         self.lengths: set[int] = set()
+        self.broken = 0
 
     @property
     def dimensions(self) -> int:
         """The length of all its lists, if they may be vectors that a suite searches; else 0."""
         size = max(self.lengths, default=0)
-        fit = len(self.lengths) == 1 and 2 <= size <= 4_096 and not self.nulls and self.values >= FEWEST_VECTORS
-        return size if fit else 0
+        fit = len(self.lengths) == 1 and 2 <= size <= 4_096 and self.values >= FEWEST_VECTORS
+        return size if fit and not (self.nulls or self.broken) else 0
 
     def count(self, values: int, nulls: int) -> None:
         """Take over how many values there are of a column that nobody reads."""
@@ -191,6 +192,10 @@ class _Column:
             self._add_texts(values.cast(pa.string()))
         elif are_vectors(self.kind):
             self.lengths |= {*pc.unique(pc.list_value_length(values)).to_pylist()}
+            numbers = pc.list_flatten(values).cast(pa.float32(), safe=False)
+            place = pc.is_finite(numbers).fill_null(fill_value=False).index(False).as_py()
+            if place >= 0 and not self.broken:
+                self.broken = self.values - len(values) + pc.list_parent_indices(values)[place].as_py() + 1
         elif pa.types.is_integer(self.kind):
             self._bounds(values)
         elif pa.types.is_timestamp(self.kind):
@@ -256,6 +261,8 @@ class _Column:
     def _type(self) -> tuple[str, str]:
         """The type in a suite and a note; no type if there is none for it."""
         kind = self.kind
+        if are_vectors(kind) and self.broken and not self.nulls:
+            return "", f"its list in row {self.broken:,} has a number that is missing, NaN or too large for float32"
         if are_vectors(kind):
             return (
                 "",

@@ -1,5 +1,6 @@
 """Vectors from the user's Parquet files: what is taken, what is held back as queries, what is refused."""
 
+import math
 from pathlib import Path
 from typing import Any
 
@@ -92,6 +93,16 @@ def test_other_files_and_other_lists_hold_no_vectors(tmp_path: Path) -> None:
     (tmp_path / "p.csv").write_text("Point\n1\n")
     with pytest.raises(UserError, match=r"p.csv is no Parquet file"):
         made(tmp_path, pa.array(GOOD), file="p.csv")
+
+
+@pytest.mark.parametrize("number", [None, math.nan, math.inf, 1e300])
+def test_a_list_column_with_a_number_that_no_vector_has_is_left_out(tmp_path: Path, number: float | None) -> None:
+    lists = [[1.0, 2.0]] * 3_000
+    lists[2_500] = [1.0, number]  # type: ignore[list-item]
+    pq.write_table(pa.table({"Id": range(3_000), "Point": lists}), tmp_path / "p.parquet")
+    table = look_at("p", "p.parquet", [tmp_path / "p.parquet"])
+    assert not table.vectors
+    assert table.left_out == ["Point: its list in row 2,501 has a number that is missing, NaN or too large for float32"]
 
 
 def test_an_imported_list_column_becomes_vectors(tmp_path: Path) -> None:
