@@ -159,7 +159,7 @@ def after(context: StepContext, sql: str, done: str = "") -> dict[str, str]:
 @pytest.mark.parametrize(
     ("sql", "done"),
     [
-        ("UPDATE T SET C = (SELECT MAX(B) FROM U WHERE U.Id = T.Id), B = 2 WHERE Id < 5", ""),
+        ("UPDATE T SET C = (SELECT MAX(C) FROM U WHERE U.Id = T.Id), B = 2 WHERE Id < 5", ""),
         ("UPDATE T SET A = 'know where it is', B = 2", ""),
         ("UPDATE U SET A = 'know where it is', C = 2", ""),
         ("UPDATE T SET Body_in_n = 7", "UPDATE T SET Body = json_set(Body, '$.in', json_object('n', 7))"),
