@@ -99,7 +99,7 @@ def _expanded_tail(trial_means: int) -> float:
 
 
 def exponential(exponent: float) -> float:
-    """E to a power, within what a float and its reciprocal hold."""
+    """Euler's number to a power, within what a float and its reciprocal hold."""
     return math.exp(max(-700.0, min(exponent, 700.0)))
 
 

@@ -110,7 +110,8 @@ def assigned(sql: str, tables: Mapping[str, Table]) -> set[str]:
     tree = parsed(sql, tables)
     if not isinstance(tree, exp.Update):
         raise ValueError("it is no UPDATE")  # noqa: TRY004 - a fault of the text, not of a type
-    return {word for each in tree.expressions for word in re.findall(r"\w+", each.this.sql().upper())}
+    targets = [each.this if isinstance(each, exp.EQ) else each for each in tree.expressions]
+    return {word for each in targets for word in re.findall(r"\w+", each.sql().upper())}
 
 
 def _trees(text: str, dialect: type[Postgres]) -> list[exp.Expr]:

@@ -91,11 +91,11 @@ def _without(value: Any, path: str, left_out: Collection[str]) -> Any:
     if not isinstance(value, dict):
         return value
     places = {name: f"{path}_{name.upper()}" for name in value}
-    kept = {
+    rest = {
         name: _without(each, places[name], left_out) for name, each in value.items() if places[name] not in left_out
     }
-    held = {name for name in kept if any(each.startswith(f"{places[name]}_") for each in left_out)}
-    return {name: each for name, each in kept.items() if each not in ({}, None) or name not in held}
+    holders = {name for name in rest if any(each.startswith(f"{places[name]}_") for each in left_out)}
+    return {name: each for name, each in rest.items() if each not in ({}, None) or name not in holders}
 
 
 def _number(text: str) -> float | int:
