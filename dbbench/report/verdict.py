@@ -131,7 +131,11 @@ def finding(step: StepView) -> str:
 
 def _apart(step: StepView) -> str:
     """Sentence on engines whose Arrow batches are not ranked with rows, or whose servers' counts not with files."""
-    apart = [f"{line.row.title}, {step.unit.text(line.row.value or 0)}" for line in step.best_first if line.row.apart]
+    apart = [
+        line.row.title if line.row.value is None else f"{line.row.title}, {step.unit.text(line.row.value)}"
+        for line in step.best_first
+        if line.row.apart
+    ]
     others = "files: counted by the server at a URL" if step.counted else "rows: Arrow batches"
     return f"Not ranked with {others} ({'; '.join(apart[:_NAMED])})." if apart else ""
 

@@ -82,6 +82,10 @@ def test_nothing_withheld_is_told(tmp_path: Path) -> None:
     assert finding(one.step("join-1")) == "Of the figures that may be shown, B has the best: 120 ms."
     none = shown(tmp_path / "2", Fake("A", probed=FORBIDDEN), Fake("B", probed=FORBIDDEN), publish=True).scenarios[0]
     assert finding(none.step("join-1")) == "No figure may be shown here."
+    fakes = [Fake("A"), Fake("B"), Fake("C", gives="batches", probed={**FORBIDDEN, "url": "db://there"})]
+    apart = shown(tmp_path / "3", *fakes, publish=True).scenarios[0]
+    assert finding(apart.step("join-1")).endswith("Not ranked with rows: Arrow batches (C).")
+    assert finding(apart.step("database-size")).endswith("Not ranked with files: counted by the server at a URL (C).")
 
 
 def test_arrow_batches_are_not_ranked_with_rows_and_the_answer_says_so(tmp_path: Path) -> None:
