@@ -252,11 +252,11 @@ class StepView:
         return replace(self, lines=lines, details=tuple(columns)) if any(line.details for line in lines) else self
 
     def with_first(self, column: str, cell: Callable[[Line], str]) -> Self:
-        """The view with one more figure before all others; as it is where no line has it."""
+        """The view with one more figure before all others, a line without any as it is; itself if no line has it."""
         first = [cell(line) for line in self.lines]
         others = ("–",) * len(self.details)
         lines = tuple(
-            replace(line, details=(one or "–", *(line.details or others)))
+            replace(line, details=(one or "–", *(line.details or others))) if one or line.details else line
             for line, one in zip(self.lines, first, strict=True)
         )
         return replace(self, lines=lines, details=(column, *self.details)) if any(first) else self

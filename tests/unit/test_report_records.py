@@ -166,6 +166,11 @@ def test_a_step_with_calls_enough_has_a_chart_of_percentiles(tmp_path: Path) -> 
     shown = view(run)
     assert not any("percentiles" in stem for stem, _ in draw.figures(shown, shown.scenarios[0]))
     assert shown.scenarios[0].step("insert-1").details == ("elapsed",)
+    fakes = {"a": Fake("A"), "b": Fake("B", probed=FORBIDDEN)}
+    published = view(fabricate(tmp_path / "published", fakes, suite="esent", rounds=1), publish=True)
+    details = {line.row.engine: line.details for line in published.scenarios[0].step("insert").lines}
+    assert details["a"]
+    assert details["b"] == ()
 
 
 def test_the_key_of_percentiles_has_the_shapes_that_are_drawn(tmp_path: Path) -> None:
