@@ -208,6 +208,9 @@ def test_the_figures_of_a_chart_can_be_copied(open_page: Open, shown: View) -> N
     assert len(table) == 2 + len(rows)
     assert "\\<img src=x" in "".join(table)
     assert not re.search(r"[^\\][<`*]", "".join(table[2:]))
+    overview = copied(page, "Markdown", "in-invoices")
+    assert re.search(r"\| ×\d+\.\d+ \d", overview)  # the ratio, and the figure under it
+    assert page.get_by_role("region", name=f"Overview: {shown.scenarios[0].scenario.title}").count() == 1
     assert copied(page, "CSV", "in-invoices").startswith('"Engine","Mean ratio","bulk-insert (')
     assert copied(page, "CSV", "in-invoices-used").startswith('"Engine","Peak memory"')
 
@@ -419,6 +422,8 @@ def test_the_answer_is_within_the_first_screen_and_the_next_chart_a_screen_away(
     page = visit(found.folder / "report" / "index.html", viewport={"width": width, "height": height})
     timed = [step.step.name for each in found.scenarios for step in each.steps if not step.counted]
     assert page.locator(".wins a").count() == len([name for name in timed if not name.startswith("fill-")])
+    assert ("durable than asked for" in page.locator(".verdict").inner_text()) == (suite == "mixes")
+    assert page.locator(".finding[data-of]", has_text="durable than asked for").count() == 0  # it is said once
     for part in (".verdict", ".wins"):
         box = page.locator(part).bounding_box()
         assert box is not None
@@ -433,6 +438,11 @@ def test_the_answer_is_within_the_first_screen_and_the_next_chart_a_screen_away(
     page.emulate_media(media="print")
     high = page.locator(".heat td").evaluate_all("(all) => all.map((each) => each.getBoundingClientRect().height)")
     assert max(high) < 60  # no figure is broken into its letters
+    heads = page.locator(".heat thead th:visible").evaluate_all(
+        "(all) => all.map((each) => (each.style.overflowWrap = 'normal',"
+        " each.scrollWidth <= each.clientWidth || each.textContent))"
+    )
+    assert set(heads) == {True}  # and no head
 
 
 @pytest.mark.parametrize(

@@ -18,6 +18,8 @@ from dbbench.report.step_view import LEAST_SHARE, StepView
 from dbbench.report.verdict import verdict
 from dbbench.suite.charts import Overview
 
+#: What the colours say, on a dark page too.
+_SHADES = "The stronger the colour, the further behind."
 #: On the cells, whose colours stay the same on a dark page; so these are none of those that change there.
 _ON_LIGHT, _ON_DARK = "#191919", "#fefefe"
 #: The darkest cell as a share of the colour map, and the shade from which texts are light.
@@ -74,7 +76,7 @@ def of_steps(scenario: ScenarioView) -> Table:
     order = f"engines by {scenario.order}; mean: " if scenario.order else "engines by "
     subtitle = (
         f"Multiple of the step's best, with the figure under it; {order}the geometric mean over the timed "
-        f"steps{interval}. Darker is further behind."
+        f"steps{interval}. {_SHADES}"
     )
     heads = ["mean", *(view.step.name.replace("-", " ") for view in scenario.steps)]
     cells = [[_mean(item), *(_cell(item, view) for view in scenario.steps)] for item in engines]
@@ -87,7 +89,7 @@ def of_scenarios(shown: View) -> Table:
     interval = ", with its interval" if any(item and item.low is not None for row in engines for item in row) else ""
     subtitle = (
         f"How many times the best of each step, as the geometric mean over a scenario's timed steps{interval}. "
-        "Engines by the geometric mean of their row. Darker is further behind."
+        f"Engines by the geometric mean of their row. {_SHADES}"
     )
     firsts = [next(filter(None, row)) for row in engines]
     cells = [[_scenario_cell(item, scenario) for item, scenario in zip(row, scenarios, strict=True)] for row in engines]

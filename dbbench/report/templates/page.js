@@ -110,7 +110,7 @@
     }).filter(([engine, found]) => found && state.e.has(names[engine])).sort((a, b) => a[1] - b[1]);
     if (means.length < 2) return "";
     const first = means.slice(0, 3).map(([engine, found]) => title(engine) + " " + times(found)).join("; then ");
-    return `Of those chosen, by the mean over the steps shown: ${first} ${state.base ? "of " + state.base : "the best result"}.${aside(scenarios.flatMap((scenario) => scenario.steps))}`;
+    return `Of those chosen, by the mean over the steps shown: ${first} ${state.base ? "of " + state.base : "the best result"}.${scenarios.length < run.scenarios.length ? "" : aside(scenarios.flatMap((scenario) => scenario.steps))}`;
   };
   const wins = () => {
     const found = new Map();
@@ -205,7 +205,7 @@
       for (const step of shown) {
         const row = step.rows.find((each) => each[0] === engine), found = ratio(step, row, bests.get(step)), cell = make("td");
         if (row && row[1] !== null) {
-          cell.append(found ? times(found, 10) : "", make("small", { textContent: withUnit(row[1], step) }));
+          cell.append(found ? times(found, 10) + " " : "", make("small", { textContent: withUnit(row[1], step) }));
           if (found) cell.style.setProperty("--a", min(max(Math.log10(found), 0) / 2, 1).toFixed(2));
         } else cell.append(make("small.note", row ? row[5].split(":")[0] : "–"));
         line.append(cell);
@@ -213,7 +213,9 @@
       body.append(line);
     }
     const what = `Times ${state.base ? state.base + "'s figure" : "the step's best" + (all() ? "" : " of the engines chosen")}, with the figure under it; mean: the geometric mean over the timed steps shown. The stronger the colour, the further behind.`;
-    return [make("p.note", what), make("div.wide", { tabIndex: 0, role: "region", "aria-label": `Overview: ${scenario.id}` }, make("table.heat", {}, make("thead", {}, head), body))];
+    const region = places.get(scenario.id).lastElementChild;
+    region.replaceChildren(make("table.heat", {}, make("thead", {}, head), body));
+    return [make("p.note", what), region];
   };
 
   const used = (scenario) => {  // what whole trials took
