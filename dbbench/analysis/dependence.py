@@ -112,6 +112,14 @@ def inflation(autocorrelation: float, rounds: int) -> float:
     return math.sqrt(variance / ((1 - variance / rounds) / (1 - 1 / rounds)))
 
 
+def unsteady(trial_means: Sequence[float]) -> tuple[Remark, ...]:
+    """What is odd about trial means in the order of their rounds; empty if nothing is."""
+    values = np.asarray(trial_means, dtype=float)
+    if len(values) < FEWEST_APART or not np.isfinite(values).all() or values.min() <= 0:
+        return ()
+    return tuple(remark for rule in (_levels, _spread, _drift, _alike) for remark in rule(np.log(values)))
+
+
 def _logarithms(means: Sequence[Sequence[float]]) -> Array:
     """Engines by rounds; engines that lack rounds, or have a mean of 0 or the same in all, are left out."""
     rounds = max(map(len, means), default=0)
@@ -149,14 +157,6 @@ def _autoregressive(noise: Array, autocorrelation: float) -> Array:
     for each in noise[1:]:
         series.append(autocorrelation * series[-1] + fresh * each)
     return np.array(series)
-
-
-def unsteady(trial_means: Sequence[float]) -> tuple[Remark, ...]:
-    """What is odd about trial means in the order of their rounds; empty if nothing is."""
-    values = np.asarray(trial_means, dtype=float)
-    if len(values) < FEWEST_APART or not np.isfinite(values).all() or values.min() <= 0:
-        return ()
-    return tuple(remark for rule in (_levels, _spread, _drift, _alike) for remark in rule(np.log(values)))
 
 
 def _levels(logarithms: np.ndarray) -> Iterator[Remark]:

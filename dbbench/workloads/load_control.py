@@ -1,4 +1,4 @@
-"""What every kind of step under load control has in common: its job, its figure, and the search for a rate.
+"""What every kind of step under load control has in common: its job, figure, first calls, and the search for a rate.
 
 A workload gives `measure` two things: the job that one call after another would be, and what `drive` is to be
 called with. Each time the clients have made their calls it hears what they did, so that it can expect it in the data.
@@ -127,41 +127,19 @@ def measured(step: TimedStep, found: ClientTimings, clients: Clients, *, records
     )
 
 
-def _kept_up(found: ClientTimings, rate: Rate) -> str:
-    schedule = found.schedule
-    assert schedule
-    text = f"kept {min(found.per_second, rate.per_second):,.0f} of {rate.per_second:,g} calls/s"
-    return f"{text}; {schedule.in_time:,} of {schedule.due:,} arrivals in time"
+def first_calls(times: Times) -> float | None:
+    """Return the median of the first calls over that of the later ones, or None if nothing tells them apart.
 
-
-def _facts(found: ClientTimings, clients: Clients, *, percentiles: bool = True) -> StepFacts:
-    kinds = {"service time": found.service, **found.by}
-    if found.schedule is not None:
-        kinds["latency"] = found.latency
-    facts: StepFacts = {
-        "calls": found.service.count,
-        "per_second": found.per_second,
-        "clients": {"threads": clients.threads, "processes": clients.processes},
-        "times": {name: samples.to_json(percentiles=percentiles) for name, samples in kinds.items()},
-    }
-    if found.schedule is not None:
-        schedule = found.schedule
-        facts["arrivals"] = {
-            "due": schedule.due,
-            "late": schedule.late,
-            "dropped": schedule.dropped,
-            "saturated": schedule.saturated,
-            "in_time": schedule.in_time,
-        }
-    if timeline := found.timeline.summary(found.end - found.begin):
-        facts["timeline"] = timeline
-    return facts
-
-
-def _kept(samples: Samples) -> list[float]:
-    """Seconds of each, if they are few."""
-    few = samples.whole and samples.count <= KEPT
-    return [nanoseconds / 1e9 for nanoseconds in samples.exact.tolist()] if few else []
+    Where they differ the warm-up was too short, or calls slow down.
+    The test is Mann and Whitney's, by its normal approximation with ties.
+    """
+    if len(times) < FEWEST_CALLS:
+        return None
+    count = max(3, len(times) // 10)
+    ratio = float(np.median(times[:count])) / max(float(np.median(times[count:])), 1.0)
+    if 1 / _APART < ratio < _APART:
+        return None
+    return ratio if _chance(times, count) < _ALARM else None
 
 
 @dataclass(frozen=True)
@@ -209,6 +187,43 @@ def search(passes: Callable[[float], bool], start: float, *, least: float, most:
             else:
                 failed = rate
     return Bracket(passed, failed)
+
+
+def _kept_up(found: ClientTimings, rate: Rate) -> str:
+    schedule = found.schedule
+    assert schedule
+    text = f"kept {min(found.per_second, rate.per_second):,.0f} of {rate.per_second:,g} calls/s"
+    return f"{text}; {schedule.in_time:,} of {schedule.due:,} arrivals in time"
+
+
+def _facts(found: ClientTimings, clients: Clients, *, percentiles: bool = True) -> StepFacts:
+    kinds = {"service time": found.service, **found.by}
+    if found.schedule is not None:
+        kinds["latency"] = found.latency
+    facts: StepFacts = {
+        "calls": found.service.count,
+        "per_second": found.per_second,
+        "clients": {"threads": clients.threads, "processes": clients.processes},
+        "times": {name: samples.to_json(percentiles=percentiles) for name, samples in kinds.items()},
+    }
+    if found.schedule is not None:
+        schedule = found.schedule
+        facts["arrivals"] = {
+            "due": schedule.due,
+            "late": schedule.late,
+            "dropped": schedule.dropped,
+            "saturated": schedule.saturated,
+            "in_time": schedule.in_time,
+        }
+    if timeline := found.timeline.summary(found.end - found.begin):
+        facts["timeline"] = timeline
+    return facts
+
+
+def _kept(samples: Samples) -> list[float]:
+    """Seconds of each, if they are few."""
+    few = samples.whole and samples.count <= KEPT
+    return [nanoseconds / 1e9 for nanoseconds in samples.exact.tolist()] if few else []
 
 
 def _found(find: Find, job: Job, clients: Clients, drive: Drive, note: Note) -> StepMeasurement:
@@ -280,21 +295,6 @@ def _came_to(find: Find, trial: RateTrial) -> str:
     if trial["saturated"] or trial["latency"] is None:
         return f"it can't keep up with {rate}"
     return f"p{find.percentile} is {trial['latency'] * 1e3:.3g} ms at {rate}"
-
-
-def first_calls(times: Times) -> float | None:
-    """Return the median of the first calls over that of the later ones, or None if nothing tells them apart.
-
-    Where they differ the warm-up was too short, or calls slow down.
-    The test is Mann and Whitney's, by its normal approximation with ties.
-    """
-    if len(times) < FEWEST_CALLS:
-        return None
-    count = max(3, len(times) // 10)
-    ratio = float(np.median(times[:count])) / max(float(np.median(times[count:])), 1.0)
-    if 1 / _APART < ratio < _APART:
-        return None
-    return ratio if _chance(times, count) < _ALARM else None
 
 
 def _chance(times: Times, count: int) -> float:
