@@ -35,3 +35,4 @@ def test_it_builds_without_a_warning(tmp_path: Path) -> None:
     assert ".md)" not in first
     texts = first + (site / "docs/method.html").read_text("utf-8")
     assert [lacking for lacking in ACCESSIBLE if lacking in texts] == []
+    assert [whole for whole in ACCESSIBLE.values() if whole not in texts] == []
