@@ -77,7 +77,8 @@ def all_rows(table: Table, paths: Sequence[Path], rows: int | None = None) -> It
         yield batch
     expected = table.rows.count if rows is None else rows
     if expected is not None and count != expected:
-        raise UserError(f"{', '.join(map(str, paths))}: {count:,} rows, and the suite says {expected:,}")
+        scaled = " at this scale" * (rows is not None)
+        raise UserError(f"{', '.join(map(str, paths))}: {count:,} rows, and the suite says {expected:,}{scaled}")
 
 
 def files_outside(suite: Suite, folder: Path) -> list[Path]:

@@ -16,7 +16,7 @@ from dbbench.suite.dataset import TEXT, TEXT_KEY, TEXT_TABLE, Column, FromFile, 
 from dbbench.suite.values import Sequence as Series
 
 #: A text whose words no tokenizer sees otherwise, or leaves out for their length.
-_PLAIN = "^[a-z]{1,40}( [a-z]{1,40})*$"
+_PLAIN = "^[a-z]{1,39}( [a-z]{1,39})*$"
 _NO_WORD = r"[^\p{L}\p{N}]+"
 
 

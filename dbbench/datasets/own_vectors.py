@@ -73,7 +73,7 @@ class OwnVectors(VectorSet):
         if count != wanted:
             raise UserError(
                 f"{', '.join(map(str, self.paths))}: {count:,} rows, and the suite says {self.count:,} vectors and "
-                f"{self.spec.queries:,} queries"
+                f"{self.spec.queries:,} queries{' at this scale' * (self.scale != 1)}"
             )
 
     def _of(self, path: Path) -> Iterator[pa.Array]:

@@ -18,8 +18,8 @@ from dbbench.loadgen.histogram import Samples
 from dbbench.loadgen.kept_calls import KeptCalls
 from dbbench.loadgen.loops import Around, collector_off, stream_until
 
-#: Seconds that timed searches, and the time between them, take at most.
-TIMED = 10.0
+#: Seconds that timed searches, and the time between them, take at most; and those to warm up, or of loaded data.
+TIMED, WARMED = 10.0, 2.0
 #: Timed searches go on for so long, in nanoseconds, or until there are as many.
 _ENOUGH, _MOST = 10**9, 100_000
 #: The efforts that reach a recall and don't are closer than this share of them in the end, or follow one another.

@@ -4,7 +4,7 @@ import random
 from collections import Counter
 from itertools import islice
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -12,12 +12,15 @@ import pytest
 
 from dbbench.datasets.cache import Files, check_rows, materialise
 from dbbench.datasets.inverted import InvertedIndex
-from dbbench.errors import NotVerified, Unsupported, UserError
+from dbbench.engine.base import Engine, Session
+from dbbench.errors import NotVerified, Unsupported, UserError, WrongAnswer
 from dbbench.loadgen.search_calls import vocabulary_of
 from dbbench.suite.dataset import Dataset
 from dbbench.suite.loader import parse_suite
+from dbbench.suite.model import Tier
 from dbbench.suite.steps.search import SearchStep
-from dbbench.workloads.search import judged, refuse_unknown, searches
+from dbbench.workloads.context import StepContext
+from dbbench.workloads.search import check_loaded, judged, refuse_unknown, searches
 
 CHANCE = random.Random(1)
 WORDS = [f"w{'abcdefgh'[n % 8]}{'ijklmnop'[n // 8]}" for n in range(64)]
@@ -37,7 +40,7 @@ def given(**more: Any) -> dict[str, Any]:
 def made(folder: Path, texts: list[Any], *, scale: float = 1.0, **more: Any) -> Files:
     """What a dataset makes of one column."""
     pq.write_table(pa.table({"Text": pa.array(texts, pa.large_string())}), folder / "t.parquet")
-    dataset = Dataset.model_validate({"texts": given(count=len(texts), **more)})
+    dataset = Dataset.model_validate({"texts": given(**{"count": len(texts), **more})})
     return materialise(dataset, scale=scale, folder=folder)
 
 
@@ -66,7 +69,7 @@ def test_plain_texts_are_found_by_their_words(tmp_path: Path, scale: float) -> N
     refuse_unknown(files)
 
 
-@pytest.mark.parametrize("other", [text for text in OTHER if text])
+@pytest.mark.parametrize("other", [*filter(None, OTHER), "a" * 40])
 def test_other_texts_are_searched_and_not_verified(tmp_path: Path, other: str) -> None:
     files = made(tmp_path, [*PLAIN[:200], other])
     with pytest.raises(NotVerified, match="more than words of a to z between single blanks"):
@@ -130,6 +133,41 @@ scenarios:
 """
     with pytest.raises(UserError, match="2 rows, and the suite says 5"):
         check_rows(parse_suite(text, str(tmp_path / "own.yaml")), tmp_path)
+
+
+class Exact(Session):
+    def __init__(self, files: Files) -> None:
+        postings = files.mapped("postings", range(files.batches("postings")))
+        self.index = InvertedIndex(vocabulary_of(files), postings, files.table("texts").column("body"))
+        self.lost = 0
+
+    def prepare_search(self, match: Any, *, top: int | None, payload: str) -> Any:
+        return lambda words: self.index.find(match, words).keys.astype("int64")[self.lost :]
+
+
+class Own(Engine):
+    name, title, url, session_class = "own", "Own", "", Exact
+    durability: ClassVar = {Tier.MEMORY: {}}
+
+
+@pytest.mark.parametrize("texts", [PLAIN[:50], ["one two", "three one two"], ["one"]])
+def test_loaded_texts_of_few_words_are_searched(tmp_path: Path, texts: list[str]) -> None:
+    files = made(tmp_path, texts)
+    session = Exact(files)
+    context = StepContext(Own.__new__(Own), session, {}, files, {})
+    if texts == ["one"]:
+        with pytest.raises(NotVerified, match="the texts have too few words"):
+            check_loaded(context)
+        return
+    check_loaded(context)
+    session.lost = 1
+    with pytest.raises(WrongAnswer, match=" rows instead of "):
+        check_loaded(context)
+
+
+def test_too_few_texts_for_a_scale_are_told(tmp_path: Path) -> None:
+    with pytest.raises(UserError, match="2 rows, and the suite says 4 at this scale"):
+        made(tmp_path, ["a", "b"], count=8, scale=0.5)
 
 
 def test_places_that_no_word_has_are_told(tmp_path: Path) -> None:

@@ -59,6 +59,11 @@ FAULTS: dict[str, tuple[Any, dict[str, Any], str]] = {
     "too large": ([1.0, 1e300, 2.0], {}, "row 5: a number that is missing, NaN or too large for float32"),
     "zero": ([0.0, 0.0, 0.0], {"metric": "cosine"}, "row 5: a zero vector, which has no cosine; choose another metric"),
     "fewer rows": ([1.0, 2.0, 3.0], {"count": 200}, "300 rows, and the suite says 200 vectors and 200 queries"),
+    "fewer at a scale": (
+        [1.0, 2.0, 3.0],
+        {"count": 500, "scale": 0.5},
+        "300 rows, and the suite says 250 vectors and 200 queries at this scale",
+    ),
     "another column": ([1.0, 2.0, 3.0], {"column": "P"}, r"has no column 'P' \(it has: Point\)"),
 }
 
