@@ -1,5 +1,6 @@
 """One figure against another: which points no other is better than, the axes, and what isn't drawn."""
 
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -115,10 +116,10 @@ ROWS = [
 ]  # fmt: skip
 
 
-def scenes() -> dict[str, Any]:
-    scenario = parsed().scenario("a")
+def scenes(*changes: tuple[str, str], rows: Sequence[Row] = ROWS) -> dict[str, Any]:
+    scenario = parsed(*changes).scenario("a")
     views = tuple(
-        step_view(scenario, step, [each for each in ROWS if each.step == step.name], Data(), [], {})
+        step_view(scenario, step, [each for each in rows if each.step == step.name], Data(), [], {})
         for step in scenario.steps
     )
     view = ScenarioView("S", scenario, views, (), (), scenario.charts, Data(), "", frozenset())
@@ -147,6 +148,26 @@ def test_recall_against_throughput_is_a_curve_for_each_engine() -> None:
     assert any("searches/s" in text for text in said)
     assert len(rings(scene)) == 3  # both of the graph, and one of the exact search
     assert len([mark for mark in scene.marks if isinstance(mark, Stroke) and mark.ink == "c0"]) == 1
+
+
+def test_steps_with_other_numbers_of_clients_are_not_in_the_curve() -> None:
+    rows = [
+        row(f"near-{recall}-{clients}", "graph", 9_000 * clients - 90 * recall, recall / 100)
+        for recall in (90, 99) for clients in (1, 2)
+    ]  # fmt: skip
+    changed = (
+        ("0.99]", "0.99], clients: [2, 1]"),
+        ("[near-99]", "[near-99-1, near-90-1]"),
+        ("against: load", "against: recall"),
+    )
+    found = scenes(*changed, rows=rows)
+    assert found["near-by-recall"].description.endswith("The graph 0.9: 9.9, 0.99: 9.09")
+    assert found["near-99-1-near-90-1-by-recall"].description.endswith("The graph 0.9: 900, 0.99: 90")
+
+
+def test_the_figure_at_a_rate_is_in_seconds() -> None:
+    steps = parsed(("recall: [0.9, 0.99]", "rate: {per_second: 9, seconds: 2s}"), ("[near-99]", "[near]"))
+    assert steps.scenario("a").steps[1].figure_unit == "s"
 
 
 def test_a_step_against_another_has_its_unit_below() -> None:

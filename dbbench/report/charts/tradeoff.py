@@ -13,6 +13,7 @@ from dbbench.report.remarks import detail
 from dbbench.report.run_view import ScenarioView
 from dbbench.report.step_view import WIDE_RANGE, StepView, heading, joined
 from dbbench.suite.charts import Tradeoff
+from dbbench.suite.steps.base import ClientsStep
 
 #: Pixels that the curves take.
 _HEIGHT = 340.0
@@ -68,6 +69,8 @@ def figures(chart: Tradeoff, scenario: ScenarioView, look: Look) -> Iterator[tup
         for each in scenario.steps
         if {each.step.name, *(getattr(each.step, key, "") for key in ("swept", "tuned"))} & {*chart.steps}
     ]
+    # One curve can't show two figures that differ by more than what it is drawn against.
+    views = [each for each in views if _clients(each) == _clients(views[0])]
     across = Across(next((each for each in scenario.steps if each.step.name == chart.against), None))
     points = [
         Point(line.row, x, line.row.value)
@@ -79,6 +82,10 @@ def figures(chart: Tradeoff, scenario: ScenarioView, look: Look) -> Iterator[tup
         points = [*_once(points)]
     if points:
         yield f"{'-'.join(chart.steps)}-by-{chart.against}", tradeoff(chart, views, across, points, look)
+
+
+def _clients(view: StepView) -> int:
+    return view.step.clients.count if isinstance(view.step, ClientsStep) else 1
 
 
 def _once(points: Sequence[Point]) -> Iterator[Point]:

@@ -31,7 +31,7 @@ class Wording(step_view.Wording[SearchStep]):
 
     def conditions(self, step: SearchStep, facts: Facts, arrow: Sequence[str], records: Records | None) -> str:
         """The same, in a sentence."""
-        return f"{self.work(step)}; other words in each call."
+        return f"{self.work(step)}; words drawn for each call."
 
     def detailed(self, step: SearchStep, view: StepView) -> StepView:
         """Matches, ranking and percentiles."""

@@ -157,8 +157,8 @@ class TimedStep(ClientsStep):
 
     @property
     def figure_unit(self) -> BaseUnit:
-        """Calls in a second, where the highest rate is searched for."""
-        return "1/s" if self.find else self.unit
+        """Calls in a second, where the highest rate is searched for; the seconds of a call at a rate."""
+        return "1/s" if self.find else "s" if self.rate else self.unit
 
     @model_validator(mode="after")
     def _fits_together(self) -> Self:
