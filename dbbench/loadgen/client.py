@@ -75,7 +75,8 @@ class _Client:
         if job.warm_up:
             last: deque[Any] = deque(maxlen=1)
             observed = partial(_keep, last, work.run) if work.look else work.run
-            self._made(observed, islice(self.given, job.warm_up), warm)
+            longest = None if job.longest_warm_up is None else perf_counter_ns() + round(job.longest_warm_up * 1e9)
+            self._made(observed, islice(self.given, job.warm_up), warm, end=longest)
             if work.look and last:
                 work.look(last.pop())
         if job.warm_up_seconds:

@@ -65,6 +65,8 @@ class Job:
     #: Each client's warm-up in seconds, besides its calls, and the time in which the load grows.
     warm_up_seconds: float = 0.0
     ramp_up: float = 0.0
+    #: Seconds after which no client begins a further one of its `warm_up` calls.
+    longest_warm_up: float | None = None
     #: Transactions end, and the step with them, if they take longer than this, in seconds.
     time_limit: float | None = None
 

@@ -5,7 +5,6 @@ import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
-from itertools import count
 from pathlib import Path
 from typing import Any
 
@@ -130,7 +129,10 @@ def parted(payload: Payload, answer: Any) -> tuple[Any, list[str]]:
 
 @dataclass(frozen=True)
 class NearestSearches:
-    """Searches for the vectors nearest to the queries from `first` to `last` of a table in `files`, in passes."""
+    """Searches for the vectors nearest to the queries from `first` to `last` of a table in `files`, in passes.
+
+    The passes are the same for every engine, others for each seed.
+    """
 
     k: int
     where: int | None
@@ -139,6 +141,7 @@ class NearestSearches:
     queries: str
     first: int
     last: int
+    seed: str
     endless: bool = True
 
     def check(self, engine: Engine, session: Session) -> None:
@@ -148,11 +151,11 @@ class NearestSearches:
     def prepare(self, engine: Engine, session: Session, number: int, of: int) -> CallStream:
         """One client's calls, in passes of its own."""
         queries = matrix(Files(self.files).table(self.queries).column("vector"))[self.first : self.last]
-        #: Of a query that was kept nobody takes the place in memory.
+        #: A kept query stays in memory, so no other query gets its id.
         places = dict[int, int]()
 
         def asked() -> Iterator[Any]:
-            for some, order in passes(queries, number << 20):
+            for some, order in passes(queries, f"{self.seed} {number}"):
                 for place, query in zip(order.tolist(), some, strict=True):
                     places[id(query)] = place
                     yield query
@@ -169,25 +172,24 @@ class NearestSearches:
         return run
 
 
-def passes(queries: Matrix, first: int) -> Iterator[tuple[Matrix, Any]]:
-    """All queries in one order after another, and their places; the number of the pass is `first` at first.
+def passes(queries: Matrix, seed: str) -> Iterator[tuple[Matrix, Any]]:
+    """All queries in one order after another, and their places: other ones for each seed.
 
-    In each pass other numbers of every query differ in their last bit but one: no answer is known from before, all stay
-    right.
+    In each pass numbers drawn at random are more or less by their last bit but one: of 16 dimensions or more hardly any
+    query comes again, so that no answer is known from before. All answers stay right.
     """
-    for number in count(first):
-        order = np.random.default_rng(number).permutation(len(queries))
-        some = queries[order]
-        bits = number >> np.arange(min(some.shape[1], 30)) & 1
-        some[:, : len(bits)] *= (1 + bits * 2.0**-22).astype(np.float32)
-        yield some, order
+    chance = np.random.default_rng([*seed.encode()])
+    while True:
+        order = chance.permutation(len(queries))
+        yield queries[order] * (1 + chance.integers(-1, 2, queries.shape[1]) * 2.0**-22).astype(np.float32), order
 
 
 def misshapen(answer: Any) -> str:
     """What an answer is, if it isn't a list, a tuple or an array of one dimension, of whole numbers of 64 bits."""
     if type(answer) is np.ndarray:
-        whole = answer.ndim == 1 and answer.dtype.kind in "iu"
-        return "" if whole else f"an array of {answer.dtype} in {answer.ndim} dimensions"
+        if answer.ndim != 1 or answer.dtype.kind not in "iu":
+            return f"an array of {answer.dtype} in {answer.ndim} dimensions"
+        return "an array with a number of more than 63 bits" if answer.size and answer.max() >= 2**63 else ""
     if type(answer) not in (list, tuple):
         return f"a {type(answer).__name__}"
     if other := next((kind for kind in map(type, answer) if kind not in _WHOLE), None):

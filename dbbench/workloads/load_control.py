@@ -8,20 +8,24 @@ import math
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass, replace
+from itertools import count
 from math import sqrt
 
 import numpy as np
 import pyarrow as pa
 
+from dbbench.errors import TimedOut
 from dbbench.host.metric import shared
 from dbbench.loadgen.clients import arranged
 from dbbench.loadgen.histogram import Samples, Times, fewest
-from dbbench.loadgen.job import ClientTimings, Inputs, Job
+from dbbench.loadgen.job import ClientTimings, Job
+from dbbench.loadgen.search_calls import NearestSearches, TextSearches
 from dbbench.results.facts import FindFacts, RateTrial, StepFacts
 from dbbench.results.outcome import Outcome
 from dbbench.suite.steps.base import Clients
 from dbbench.suite.steps.timed import Find, Rate, TimedStep
 from dbbench.workloads.context import StepContext, StepMeasurement
+from dbbench.workloads.searches import WARMED
 
 #: The most samples that a result keeps one by one; of more it keeps the histogram.
 KEPT = 1_000
@@ -72,19 +76,26 @@ def measure(
     return measured(step, drive(job), clients, records=records)
 
 
-def by_clients(step: TimedStep, context: StepContext, inputs: Inputs) -> tuple[StepMeasurement, pa.Table]:
-    """What the clients of a step measure of searches, for a second unless it says how long; and what some returned."""
-    clients, tables = arranged(context.engine, step.clients), list[pa.Table]()
+def by_clients(
+    step: TimedStep, context: StepContext, inputs: NearestSearches | TextSearches
+) -> tuple[StepMeasurement, pa.Table]:
+    """What the clients of a step measure of searches, for a second unless it says how long; and what some returned.
+
+    Each time the clients are driven they ask other things. Raises TimedOut if no search was made.
+    """
+    clients, tables, drives = arranged(context.engine, step.clients), list[pa.Table](), count()
 
     def driven(job: Job) -> ClientTimings:
-        found = context.drive(job, clients)
+        found = context.drive(replace(job, inputs=replace(inputs, seed=f"{inputs.seed} {next(drives)}")), clients)
         tables.extend(each.table for each in found.kept)
         return found
 
     if not (step.seconds or step.find):
         step = step.model_copy(update={"duration": _SECONDS})
-    job = Job(step.kind, (), 0, 0, seed=context.files.manifest["seed"], inputs=inputs)
+    job = Job(step.kind, (), 0, 0, seed=context.files.manifest["seed"], inputs=inputs, longest_warm_up=WARMED)
     found = measure(step, job, clients, driven, context.note, records=1)
+    if not tables:
+        raise TimedOut("no search was made in the time that the step gives: give it a longer one, such as duration: 1s")
     return found, pa.concat_tables(tables)
 
 

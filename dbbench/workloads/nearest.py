@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import nullcontext, suppress
 from dataclasses import replace
 from functools import partial
+from itertools import cycle, islice
 from typing import Any
 
 import numpy as np
@@ -34,9 +35,9 @@ from dbbench.workloads.context import StepContext, StepMeasurement
 from dbbench.workloads.keyvalue import throughput
 from dbbench.workloads.load_control import by_clients
 from dbbench.workloads.neighbours import Questions, parts, questions
-from dbbench.workloads.searches import TIMED, Tried, enough, least_effort, searched
+from dbbench.workloads.searches import TIMED, WARMED, Tried, enough, least_effort, searched
 
-#: Searches to warm up, and the seconds that one effort is tried for.
+#: Searches to warm up where a step gives a time for its clients, and the seconds that one effort is tried for.
 WARM_UP, TRIED = 100, 3.0
 #: Standard errors by which a recall may miss the target by chance, as it was chosen on other queries.
 _ERRORS = 1.0
@@ -66,8 +67,8 @@ def measure(step: NearestStep, context: StepContext) -> StepMeasurement:
     prepare = partial(prepare, where=timed.where)
     if not context.does_work:
         if step.controlled:
-            return _under_load(step, context, timed, None)
-        found, _, _ = _timed(context, prepare(effort=None), tuning, timed)
+            return _under_load(step, context, timed, None, np.ones(1))
+        found, _, _ = _timed(step, context, prepare(effort=None), tuning, timed)
         return throughput(found, found.service.count, Clients())
     knob = context.engine.knob
     tried = context.data.efforts.setdefault(step.tuned or step.swept or step.name, {})
@@ -87,7 +88,7 @@ def measure(step: NearestStep, context: StepContext) -> StepMeasurement:
         if effort == knob.least and least.recall < 1:
             attempt(knob.most)  # whether it is better than that
     for again in range(_AGAIN + 1):
-        found, recalls, fault = _timed(context, prepare(effort=effort), tuning, timed, again)
+        found, recalls, fault = _timed(step, context, prepare(effort=effort), tuning, timed, again)
         reached = recalls.mean() + _chance(recalls, tried.get(effort or 0)) >= step.target
         if knob is None or effort is None or reached or fault or again == _AGAIN or effort == knob.most:
             break
@@ -98,7 +99,7 @@ def measure(step: NearestStep, context: StepContext) -> StepMeasurement:
     made = throughput(found, found.service.count, Clients())
     made.facts["recall"] = facts
     if reached and not fault and step.controlled:
-        made = _under_load(step, context, timed, effort)
+        made = _under_load(step, context, timed, effort, recalls)
         made.facts["recall"] = facts
         return made
     if reached:
@@ -109,19 +110,37 @@ def measure(step: NearestStep, context: StepContext) -> StepMeasurement:
     return replace(made, outcome=Outcome.NO_RECALL, detail=why)
 
 
-def _under_load(step: NearestStep, context: StepContext, timed: Questions, effort: int | None) -> StepMeasurement:
-    """The step's clients, with the effort that reached the recall: what they returned must reach it, too."""
+def _under_load(
+    step: NearestStep, context: StepContext, timed: Questions, effort: int | None, recalls: NDArray[np.float64]
+) -> StepMeasurement:
+    """The step's clients, with the effort that reached the recall: they must recall as much as one did."""
     first, last = parts(step, len(context.files.table(step.queries)))[1]
-    inputs = NearestSearches(step.k, timed.where, effort, context.files.directory, step.queries, first, last)
+    directory, seed = context.files.directory, f"{step.name} {context.round}"
+    inputs = NearestSearches(step.k, timed.where, effort, directory, step.queries, first, last, seed)
     measured, sample = by_clients(step, context, inputs)
     if context.does_work:
         with context.aside():
-            asked, answers = timed.some(sample.column("place").to_numpy()), sample.column("keys").to_pylist()
-            recalls, fault = asked.recalls(answers), asked.fault(answers)
-            if recalls.mean() + _LOADED_ERRORS * recalls.std() / np.sqrt(len(recalls)) < step.target:
-                fault = fault or f"{recalls.mean():.1%} of the nearest, where {step.target:.1%} were found before"
-        context.data.returned[step.name] = fault
+            places, answers = sample.column("place").to_numpy(), sample.column("keys").to_pylist()
+            asked = timed.some(places)
+            context.data.returned[step.name] = asked.fault(answers) or _less(
+                step.target, _of_each(places, asked.recalls(answers)), recalls
+            )
     return measured
+
+
+def _less(target: float, found: NDArray[np.float64], before: NDArray[np.float64]) -> str:
+    """How much less queries recall than the target and than before, in words; empty if that may be by chance."""
+    chance = max(found.std(), before.std()) * np.sqrt(1 / len(found) + 1 / len(before))
+    if found.mean() + _LOADED_ERRORS * chance >= min(target, before.mean()):
+        return ""
+    return f"{found.mean():.1%} of the nearest, where {before.mean():.1%} were found before"
+
+
+def _of_each(places: NDArray[np.intp], recalls: NDArray[np.float64]) -> NDArray[np.float64]:
+    """The mean recall of each query that was asked, however often."""
+    counts = np.bincount(places)
+    means: NDArray[np.float64] = np.bincount(places, recalls)[counts > 0] / counts[counts > 0]
+    return means
 
 
 def _fell_short(
@@ -146,12 +165,19 @@ def _tried(context: StepContext, search: Callable[[Any], Any], tuning: Questions
 
 
 def _timed(
-    context: StepContext, search: Callable[[Any], Any], tuning: Questions, timed: Questions, again: int = 0
+    step: NearestStep,
+    context: StepContext,
+    search: Callable[[Any], Any],
+    tuning: Questions,
+    timed: Questions,
+    again: int = 0,
 ) -> tuple[ClientTimings, NDArray[np.float64], str]:
     """What the clock says of the queries, the recall of each, and what is wrong with the answers."""
-    _searched(search, tuning.queries[:WARM_UP], TRIED, nullcontext())
+    warm = step.warm_up_calls if isinstance(step.warm_up, int) else WARM_UP
+    _searched(search, islice(cycle(tuning.queries), warm), WARMED, nullcontext())
     meter, samples, orders = CallMeter(context.engine), Samples(), list[NDArray[np.intp]]()
-    _, answers = _searched(search, _passes(timed.queries, samples, orders, again << 10), TIMED, meter, samples)
+    asked = _passes(timed.queries, samples, orders, f"{step.name} {context.round} alone {again}")
+    _, answers = _searched(search, asked, TIMED, meter, samples)
     found = ClientTimings(
         service=samples, begin=0, end=int(samples.total), usage=meter.usage(samples.total / 1e9)
     )  # fmt: skip
@@ -159,15 +185,13 @@ def _timed(
         return found, np.ones(1), ""
     with context.aside():
         places = np.concatenate(orders)[: len(answers)]
-        asked = timed.some(places)
-        counts = np.bincount(places)
-        recalls = np.bincount(places, asked.recalls(answers))[counts > 0] / counts[counts > 0]
-        return found, recalls, asked.fault(answers)
+        those = timed.some(places)
+        return found, _of_each(places, those.recalls(answers)), those.fault(answers)
 
 
-def _passes(queries: Matrix, samples: Samples, orders: list[NDArray[np.intp]], first: int = 0) -> Iterator[Any]:
+def _passes(queries: Matrix, samples: Samples, orders: list[NDArray[np.intp]], seed: str) -> Iterator[Any]:
     """All queries, again and again until the clock has enough of them; `orders` takes the places of each pass."""
-    for some, order in passes(queries, first):
+    for some, order in passes(queries, seed):
         if enough(samples):
             return
         orders.append(order)

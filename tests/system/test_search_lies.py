@@ -83,7 +83,7 @@ LIES: Mapping[str, Mapping[str, Mapping[str, tuple[str, str]]]] = {
         },
     },
     BY_PRODUCT: {
-        "near-crowded": {"by-product": ("ok", ""), "crowd": ("wrong", "of the nearest, where 90.0% were found before")},
+        "near-crowded": {"by-product": ("ok", ""), "crowd": ("wrong", "% were found before")},
         "near-exact": dict.fromkeys(SEARCHES_BY_PRODUCT, ("ok", EXACT)),
         "near-loses-more": {"load-ip": ("wrong", "of the nearest")},
         "near-replaces": {"load-ip": ("wrong", "of the nearest")},

@@ -13,17 +13,18 @@ from dbbench.datasets.texts import TextSet
 from dbbench.datasets.vectors import VectorSet, matrix
 from dbbench.engine.base import Engine, Session, Setup
 from dbbench.engine.traits import Concurrency
-from dbbench.errors import WrongAnswer
+from dbbench.errors import TimedOut, WrongAnswer
 from dbbench.loadgen.job import ORDER, ClientOrder, Job
 from dbbench.loadgen.search_calls import NearestSearches, TextSearches
 from dbbench.suite.dataset import Dataset, Texts, Vectors
 from dbbench.suite.model import Tier
 from dbbench.suite.steps.nearest import NearestStep
 from dbbench.suite.steps.search import Match, SearchStep
-from dbbench.workloads import nearest, search, searches
+from dbbench.workloads import load_control, nearest, search, searches
 from dbbench.workloads.context import StepContext
+from dbbench.workloads.nearest import _less, _of_each
 
-VECTORS = Vectors(count=400, dimensions=4, queries=700)
+VECTORS = Vectors(count=400, dimensions=16, queries=700)
 TEXTS = Texts(count=300, vocabulary=1_000, words={0: 5, 1: 30})
 
 
@@ -31,21 +32,24 @@ class Exact(Session):
     """Finds what is right, but where several clients call what `spoils` makes of that."""
 
     spoils: ClassVar[Any] = staticmethod(lambda keys: keys)
+    #: What each call took, as text.
+    asked: ClassVar[list[str]] = []
 
     def __init__(self, engine: "Searched") -> None:
         self.engine = engine
 
-    def _given(self, keys: Any) -> Any:
+    def _given(self, taken: Any, keys: Any) -> Any:
+        self.asked.append(str([*taken]))
         alone = threading.current_thread() is threading.main_thread()
         return keys if alone else self.spoils(keys)
 
     def prepare_nearest(self, k: int, *, where: int | None, effort: int | None) -> Any:
         vectors = matrix(self.engine.files.table("vectors").column("vector"))
-        return lambda query: self._given(np.argsort(((vectors - query) ** 2).sum(axis=1))[:k] + 1)
+        return lambda query: self._given(query, np.argsort(((vectors - query) ** 2).sum(axis=1))[:k] + 1)
 
     def prepare_search(self, match: Any, *, top: int | None, payload: str) -> Any:
         index = InvertedIndex.drawn(TextSet(TEXTS, seed=1))
-        return lambda words: self._given(index.find(match, words).keys.astype(np.int64))
+        return lambda words: self._given(words, index.find(match, words).keys.astype(np.int64))
 
 
 class Searched(Engine):
@@ -72,6 +76,7 @@ def kind(request: pytest.FixtureRequest) -> str:
 def context(kind: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> StepContext:
     monkeypatch.setenv("DBBENCH_CACHE", str(tmp_path / "cache"))
     monkeypatch.setattr(searches, "_ENOUGH", 10**7)
+    Exact.asked.clear()
     dataset = Dataset(vectors=VECTORS) if kind == "nearest" else Dataset(texts=TEXTS)
     engine = Searched(Setup(tmp_path, Tier.MEMORY, Searched.options_class(), "", None))
     engine.files = materialise(dataset)
@@ -100,22 +105,57 @@ def test_several_clients_search_at_once(kind: str, context: StepContext) -> None
     assert found.facts["recall" if kind == "nearest" else "search"]
 
 
+def test_a_warm_up_ends_after_a_time(kind: str, context: StepContext, monkeypatch: pytest.MonkeyPatch) -> None:
+    for module in (load_control, nearest):
+        monkeypatch.setattr(module, "WARMED", 0.0)
+    assert measured(kind, context, duration=None, rate={"per_second": 200, "seconds": 0.05}).warm_up == []
+
+
+@pytest.mark.parametrize("kind", ["nearest"])
+def test_one_client_has_the_warm_up_of_its_step(kind: str, context: StepContext) -> None:
+    measured(kind, context, duration=None, warm_up=103)
+    queries = matrix(context.files.table("inside").column("vector"))
+    own = [str([*query]) for query in queries[:100]]  # those to choose an effort on
+    assert Exact.asked[:103] == [*own, *own[:3]]
+    assert Exact.asked[103] not in own
+
+
+def test_a_time_in_which_no_search_is_made_is_told(kind: str, context: StepContext) -> None:
+    with pytest.raises(TimedOut, match="no search was made in the time that the step gives: give it a longer one"):
+        measured(kind, context, duration=1e-9, warm_up=0)
+
+
 def test_searches_arrive_at_a_rate(kind: str, context: StepContext) -> None:
     found = measured(kind, context, duration=None, rate={"per_second": 200, "seconds": 0.2})
     assert (found.metric, found.unit) == ("latency", "s")
     assert found.facts["arrivals"]["due"] == 40
+    assert len(found.warm_up) == (100 if kind == "nearest" else 50)
 
 
 def test_the_highest_rate_is_searched_for(kind: str, context: StepContext) -> None:
-    found = measured(kind, context, duration=None, find={"p50": "1min", "trial": 0.05, "resolution": 1})
+    find = {"p50": "1min", "trial": 0.05, "resolution": 1}
+    found = measured(kind, context, duration=None, clients=2, find=find)
     assert found.metric == "highest rate"
-    assert found.facts["find"]["trials"]
+    assert len(found.facts["find"]["trials"]) > 1
+    # By the clients, in the tries and before them.
+    assert len({*Exact.asked}) > 0.95 * len(Exact.asked)
+
+
+def test_a_recall_under_load_may_be_less_by_chance() -> None:
+    before = np.repeat([1.0, 0.88], 250)
+    assert before.mean() == pytest.approx(0.94)
+    assert _less(0.95, before[100:400], before) == ""
+    assert _less(0.95, before[245:255], before) == ""
+    assert _less(0.95, before[250:], before) == "88.0% of the nearest, where 94.0% were found before"
+    assert _less(0.9, np.full(300, 0.93), np.full(500, 0.99)) == ""
+    # The same few queries again and again say no more than once.
+    assert _of_each(np.array([3, 1, 3]), np.array([1.0, 0.4, 0.0])).tolist() == [0.4, 0.5]
 
 
 SPOILED: dict[str, tuple[Any, str, str]] = {
     "others": (
         lambda keys: keys - 1 + 2 * (keys % 2),
-        "of the nearest, where 95.0% were found before",
+        "of the nearest, where 100.0% were found before",
         "whose text doesn't match",
     ),
     "fewer": (lambda keys: keys[:-1], "9 rows instead of 10", " rows instead of "),
@@ -137,7 +177,7 @@ def test_the_order_of_searches_goes_to_other_processes_and_back(tmp_path: Path) 
     match = Match.model_validate({"any": {"words": 3}})
     for inputs in (
         TextSearches(match, 10, "text", tmp_path, "s 1"),
-        NearestSearches(10, None, 7, tmp_path, "inside", 100, 700),
+        NearestSearches(10, None, 7, tmp_path, "inside", 100, 700, "s 1"),
     ):
         job = Job("search", (), 0, 0, inputs=inputs)
         order = ClientOrder("m:E", str(tmp_path), Tier.MEMORY, {}, job, 1, 2, served=False)

@@ -229,6 +229,7 @@ MISSHAPEN = {
     "list with a number of more than 64 bits": [2**63, 1, 2],
     "tuple with a list": ([1, 2, 3],),
     "array of object in 1": np.array([1, 2, 3], object),
+    "array with a number of more than 63 bits": np.array([2**63, 1, 2], np.uint64),
     "array of float32 in 1": np.array([1, 2, 3], np.float32),
     "array of int64 in 2": np.array([[1, 2, 3]]),
     "array of int64 in 0": np.array(3),
@@ -286,7 +287,7 @@ def test_the_first_searches_are_a_part_of_the_load(files: Files) -> None:
 def test_passes_ask_all_queries_in_other_orders_and_never_the_same(files: Files) -> None:
     queries, samples, orders = matrix(files.table("inside").column("vector")), Samples(), list[Any]()
     asked = []
-    for query in _passes(queries, samples, orders):
+    for query in _passes(queries, samples, orders, "s 1"):
         asked.append(query)
         samples.record(np.array([1_000_000]))  # the clock has enough of them after a second
     assert len(asked) == 1_000

@@ -10,7 +10,7 @@ from pydantic import BeforeValidator, Field, WithJsonSchema
 from dbbench.suite.base import HIDDEN, Model
 from dbbench.suite.dataset import Vectors
 from dbbench.suite.plain import Dangling, Mapping, listed, mapping, sequence
-from dbbench.suite.steps.timed import TimedStep
+from dbbench.suite.steps.timed import TimedStep, WarmUp
 
 #: The most neighbours that a step may ask for: the distances that are kept of each query.
 MOST = 100
@@ -57,6 +57,7 @@ class NearestStep(TimedStep):
     recall: Recalls = (0.95,)
     where: Where | None = None
     queries: Literal["inside", "outside"] = "inside"
+    warm_up: WarmUp = 100
     #: The name and recalls of the step that this one was made from.
     tuned: str | None = Field(default=None, json_schema_extra=HIDDEN)
     recalls: tuple[float, ...] = Field(default=(), json_schema_extra=HIDDEN)
