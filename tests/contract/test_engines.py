@@ -20,7 +20,7 @@ from tests import dotnet, esent
 
 
 class RecordsByOthers:
-    """Its steps on records are those of the engine's first driver, and its clients those that its tables have."""
+    """Its steps on records are run with another engine that has the same session, and its clients on its tables."""
 
     test_a_whole_trial_on_records_is_right = None
     test_serves_records_to_threads_as_it_says = None
@@ -61,8 +61,14 @@ TestDuckDBArrow = kit("duckdb+arrow")
 TestFirebird = kit("firebird")
 TestChDB = kit("chdb")
 TestH2 = kit("h2")
-TestHSQLDB = kit("hsqldb")
-TestDerby = kit("derby")
+
+
+class TestHSQLDB(RecordsByOthers, kit("hsqldb")): ...
+
+
+class TestDerby(RecordsByOthers, kit("derby")): ...
+
+
 TestAccess = kit("access")
 
 
@@ -268,10 +274,10 @@ class TestBplusDotNet(StandIn, kit("bplusdotnet")): ...
 class TestSTSdb(StandIn, kit("stsdb")): ...
 
 
-class TestSQLServerCompact(StandIn, kit("sqlce")): ...
+class TestSQLServerCompact(StandIn, RecordsByOthers, kit("sqlce")): ...
 
 
-class TestVistaDB(StandIn, kit("vistadb")): ...
+class TestVistaDB(StandIn, RecordsByOthers, kit("vistadb")): ...
 
 
 class TestESENT(kit("esent")):
