@@ -44,10 +44,12 @@ def test_a_connection_whose_pragma_fails_is_closed(tmp_path: Path, name: str) ->
     if name == "sqlite+aiosqlite":
         pytest.importorskip("aiosqlite")
     (tmp_path / "data.sqlite").write_bytes(b"not a database" * 1_000)
-    before = threading.active_count()
+    before = {*threading.enumerate()}
     with pytest.raises(sqlite3.DatabaseError, match="file is not a database"):
         registry.load(name)(Setup(tmp_path, Tier.PROCESS, {})).open()
-    assert threading.active_count() == before
+    for thread in {*threading.enumerate()} - before:
+        thread.join(10)
+    assert {*threading.enumerate()} <= before
 
 
 def test_texts_are_unsupported_where_sqlite_has_no_fts5(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
