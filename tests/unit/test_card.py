@@ -8,7 +8,7 @@ from matplotlib.image import imread
 from dbbench.cli.report import chosen_formats
 from dbbench.report.charts import draw
 from dbbench.report.charts.bars import bars
-from dbbench.report.charts.card import card
+from dbbench.report.charts.card import _cells, card
 from dbbench.report.charts.layout import Look
 from dbbench.report.charts.scene import Scene
 from dbbench.report.run_view import View, view
@@ -107,3 +107,10 @@ def test_it_comes_with_what_is_made_to_be_shown() -> None:
     assert "card" in chosen_formats(None, shared=True)
     assert "card" not in chosen_formats(None, shared=False)
     assert chosen_formats("png", shared=True) == ("png",)
+
+
+@pytest.mark.parametrize(
+    ("figure", "shown"), [("16.5 ms", "16.5 ms"), ("7.41 ms¹", "7.41 ms"), ("7.58 ms¹,²", "7.58 ms")]
+)
+def test_a_figure_keeps_no_number_of_a_footnote(figure: str, shown: str) -> None:
+    assert _cells([figure, "×1.02"], verified=True) == [shown, "×1.02"]

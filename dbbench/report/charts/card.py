@@ -54,10 +54,10 @@ def _drawn(shown: View, step: StepView, found: str, look: Look) -> Scene:
 
 
 def _cells(cells: Sequence[str], verified: bool) -> list[str]:
-    """The figure without its footnote's number, which has no footnote here, and the ratio."""
+    """The figure without its footnotes' numbers, which have no footnotes here, and the ratio."""
     if not cells:
         return []
-    figure = cells[0].rstrip("⁰¹²³⁴⁵⁶⁷⁸⁹")
+    figure = cells[0].rstrip("⁰¹²³⁴⁵⁶⁷⁸⁹,")
     return [figure if verified else f"{figure}, not verified", *cells[1:]]
 
 
