@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 from dbbench.analysis.comparability import Difference, Side, Weight, check_runs, differences, plan_difference, withheld
 from dbbench.analysis.ranking import BAND, SIGNIFICANCE
 from dbbench.analysis.row import Row
-from dbbench.analysis.statistics import student_cdf
+from dbbench.analysis.statistics import exponential, student_cdf
 from dbbench.analysis.summary import unordered
 from dbbench.analysis.verdicts import Key, row_key
 from dbbench.errors import UserError
@@ -151,9 +151,9 @@ def _change(series: Series, at: int, before: float, after: float, sides: Sequenc
     causes += plan_difference(series.scenario, series.step, series.engine, [sides[last]], [sides[at]])
     return Change(
         at=at,
-        before=math.exp(before),
-        after=math.exp(after),
-        ratio=math.exp(sign * (after - before)),
+        before=exponential(before),
+        after=exponential(after),
+        ratio=exponential(sign * (after - before)),
         causes=tuple(causes),
         null_too=null_too,
         provisional=not any(series.rows[at + 1 :]),

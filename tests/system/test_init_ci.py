@@ -63,19 +63,20 @@ def plant(repository: Path, planted: str) -> None:
 
 
 @pytest.mark.matrix
-def test_a_pull_request_is_gated_and_commented(repository: Path, tmp_path: Path) -> None:
+@pytest.mark.parametrize(("planted", "status"), [("", 0), ("        time.sleep(0.02)\n", 1)])
+def test_a_pull_request_is_gated_and_commented(repository: Path, tmp_path: Path, planted: str, status: int) -> None:
     chosen = ["suite.yaml", "--engine", "turso", "--from", "python", "--gate", "50%", "--rounds", "5"]
     run_dbbench(repository, "init-ci", *chosen, status=0)
-    plant(repository, "        time.sleep(0.02)\n")
+    plant(repository, planted)
     install, measure, summarise = steps(repository / ".github" / "workflows" / "benchmark.yml")
     assert install["run"] == "python -m pip install 'dbbench[turso]'"
     summary = tmp_path / "summary.md"
     variables = offline(tmp_path) | {"DBBENCH_CACHE": str(tmp_path / "cache")}
-    assert run_as_a_runner(measure, repository, variables) == 1
+    assert run_as_a_runner(measure, repository, variables) == status
     assert run_as_a_runner(summarise, repository, {"GITHUB_STEP_SUMMARY": str(summary), "NUMBER": "17"}) == 0
     said = summary.read_text()
     assert said.startswith("### turso: head against base\n```\nturso@head against turso@base, round by round")
-    assert "failed at 50 %" in said
+    assert ("failed at 50 %" in said) == bool(planted)
     assert (repository / "run" / "comment.md").read_text() == said
     assert (repository / "run" / "pull-request").read_text() == "17\n"
 
@@ -105,8 +106,8 @@ def test_each_push_is_kept_on_a_branch_with_its_history_and_a_site(repository: P
 
 
 @pytest.mark.matrix
-def test_the_action_lets_a_head_pass_that_is_as_quick(repository: Path, tmp_path: Path) -> None:
-    plant(repository, "")
+def test_the_action_gates_a_pull_request(repository: Path, tmp_path: Path) -> None:
+    plant(repository, "        time.sleep(0.02)\n")
     action = YAML(typ="safe").load(Path(__file__).parents[2] / "action.yml")
     given = {name: known.get("default", "") for name, known in action["inputs"].items()}
     given |= {"suite": "suite.yaml", "engine": "turso", "from": "python", "gate": "50%", "rounds": "5"}
@@ -118,8 +119,8 @@ def test_the_action_lets_a_head_pass_that_is_as_quick(repository: Path, tmp_path
     }
     summary = tmp_path / "summary.md"
     variables |= offline(tmp_path) | {"DBBENCH_CACHE": str(tmp_path / "cache"), "GITHUB_STEP_SUMMARY": str(summary)}
-    assert run_as_a_runner(measure, repository, variables) == 0
-    assert "failed at 50 %" not in summary.read_text()
+    assert run_as_a_runner(measure, repository, variables) == 1
+    assert "failed at 50 %" in summary.read_text()
 
 
 def test_workflows_give_no_token_to_code_of_a_pull_request(tmp_path: Path, dbbench: Dbbench) -> None:

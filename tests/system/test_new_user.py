@@ -49,7 +49,7 @@ def rows(tmp_path_factory: pytest.TempPathFactory) -> dict[tuple[str, str], dict
         for name, sql in QUERIES.items():
             file.write(f"      - {{kind: query, name: {name}, title: {name}, sql: '{sql}'}}\n")
     chosen = [word for name in (*ENGINES, "faulty-always") for word in ("-e", name)]
-    run_dbbench(folder, "suite", "shop.yaml", "--quick", "--out", "run", *chosen, plugins=("faulty",), status=1)
+    run_dbbench(folder, "suite", "shop.yaml", "--rounds", "5", "--out", "run", *chosen, plugins=("faulty",), status=1)
     assert "Answer by DataFusion 55 from the same SQL." in (folder / "run" / "report" / "index.md").read_text()
     return summary(folder / "run")
 
@@ -59,4 +59,5 @@ def test_honest_engines_are_verified_and_a_lie_is_found(
     rows: dict[tuple[str, str], dict[str, str]], query: str
 ) -> None:
     assert {(rows[query, name]["outcome"], rows[query, name]["verified"]) for name in ENGINES} == {("ok", "yes")}
-    assert rows[query, "faulty-always"]["outcome"] == "wrong"
+    assert all(rows[query, name]["rank"] for name in ENGINES)
+    assert (rows[query, "faulty-always"]["outcome"], rows[query, "faulty-always"]["rank"]) == ("wrong", "")

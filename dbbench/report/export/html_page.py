@@ -30,10 +30,8 @@ def write(shown: View, stems: Sequence[str]) -> Path:
     """Write it into the report's folder. The page needs no other file."""
     from markupsafe import Markup
 
-    from dbbench.report.charts.overview import (
-        of_scenarios,
-        of_steps,
-    )  # it loads matplotlib, which has drawn charts by now
+    # They load matplotlib, which has drawn the charts by now.
+    from dbbench.report.charts.overview import of_scenarios, of_steps
     from dbbench.report.export import page_bars
 
     folder = shown.folder / "report"
@@ -48,9 +46,9 @@ def write(shown: View, stems: Sequence[str]) -> Path:
             # The policy lets this script run and no other, wherever it may come from.
             "script_hash": base64.b64encode(hashlib.sha256(script.encode()).digest()).decode(),
             "data": Markup(page_data(shown)),  # noqa: S704 - it has no character of markup
-            "summary": summary, "wins": wins, "place": place, "of_steps": of_steps,
-            "of_scenarios": of_scenarios,
-            "patterns": page_bars.patterns(), "of": partial(page_bars.of, shown), "arrow_note": page_bars.ARROW_NOTE, "used": page_bars.USED,
+            "summary": summary, "wins": wins, "place": place, "of_steps": of_steps, "of_scenarios": of_scenarios,
+            "patterns": page_bars.patterns(), "arrow_note": page_bars.ARROW_NOTE, "used": page_bars.USED,
+            "of": partial(page_bars.of, shown),
             "step_bars": partial(page_bars.step_bars, shown), "used_bars": partial(page_bars.used_bars, shown),
             "rounds_in_order": partial(page_bars.rounds_in_order, shown),
         },

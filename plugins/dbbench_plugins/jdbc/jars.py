@@ -28,16 +28,7 @@ REPOSITORY = "DBBENCH_MAVEN"
 _DEBIAN = Path("/usr/share/java")
 _SECONDS = 600
 #: What is raised for a file that is no zip, or for an entry that is missing, encrypted, damaged or no text.
-_DAMAGES = (
-    OSError,
-    KeyError,
-    zipfile.BadZipFile,
-    zlib.error,
-    RuntimeError,
-    NotImplementedError,
-    EOFError,
-    UnicodeError,
-)
+_DAMAGES = (OSError, KeyError, zipfile.BadZipFile, zlib.error, RuntimeError, EOFError, UnicodeError)
 
 
 @dataclass(frozen=True)
