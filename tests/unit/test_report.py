@@ -16,6 +16,7 @@ from dbbench.cli.report import report
 from dbbench.errors import UserError
 from dbbench.report.charts import draw
 from dbbench.report.export import markdown_page
+from dbbench.report.export.page_data import _short
 from dbbench.report.remarks import worded
 from dbbench.report.run_view import View, view
 from dbbench.report.steps import wording
@@ -324,3 +325,9 @@ def test_every_format_of_the_registry_is_in_the_help_and_is_written(
     monkeypatch.undo()
     with pytest.raises(UserError, match="unknown format 'pdf'; there are png, svg, html, md, csv, wide, json, card"):
         check_formats(["png", "pdf"])
+
+
+def test_the_script_rounds_to_the_figure_that_tables_show() -> None:
+    """13.549568 as 13.55 would become 13.6."""
+    assert f"{_short(13_549_568, 1e6):.1f}" == f"{13.549568:.1f}" == "13.5"
+    assert _short(13_549_568, 1e6) != 13.55

@@ -48,7 +48,7 @@ def _scenario(scenario: ScenarioView, shown: View, numbers: dict[str, int]) -> d
         "id": place(scenario),
         "steps": [_step(step, scenario, shown, numbers, axes.get(step.step.name, "auto")) for step in scenario.steps],
         "used": [
-            [numbers[used.engine], *(_short(value, 4) for value in (
+            [numbers[used.engine], *(_short(value) for value in (
                 used.peak_memory, used.cpu_seconds, used.written_bytes, sizes.get(used.engine)))]
             for used in scenario.resources
             if used.engine in numbers and used.engine not in scenario.withheld
@@ -93,9 +93,9 @@ def _step(step: StepView, scenario: ScenarioView, shown: View, numbers: dict[str
         "rows": [
             [
                 numbers[line.row.engine],
-                _short(line.row.value, 5, size),
-                _short(line.row.low, 4, size),
-                _short(line.row.high, 4, size),
+                _short(line.row.value, size),
+                _short(line.row.low, size),
+                _short(line.row.high, size),
                 line.rank if (known := _better(line.row.rank, line.row.better, numbers)) is None else known,
                 unsteady(line.row) if line.row.value is not None else line.value,
                 line.row.verified,
@@ -114,8 +114,9 @@ def _better(rank: Rank | None, better: Collection[str], numbers: dict[str, int])
     return sorted(numbers[engine] for engine in better)
 
 
-def _short(value: float | None, digits: int, size: float = 1.0) -> float | None:
+def _short(value: float | None, size: float = 1.0) -> float | None:
+    """A figure with digits to spare: the script rounds it to three, and to round twice may give another figure."""
     if value is None:
         return None
-    short = float(f"{value / size:.{digits}g}")
+    short = float(f"{value / size:.7g}")
     return int(short) if short == int(short) else short
