@@ -101,13 +101,35 @@ def _lines(scenario: ScenarioView) -> list[Line]:
 def conclusion(shown: View) -> str:
     """What a whole run found, in sentences."""
     if len(shown.scenarios) > 1:
-        lines = [line for scenario in shown.scenarios for line in _lines(scenario)]
-        return " ".join(filter(None, (overall(shown), _unlike(lines))))
+        return " ".join(filter(None, (overall(shown), apart(shown))))
     return verdict(shown.scenarios[0]) if shown.scenarios else ""
 
 
+def means(shown: View) -> list[tuple[Standing, float | None]]:
+    """Each engine and its mean over all timed steps, best first; None if it lacks a figure."""
+    if len(shown.scenarios) == 1:
+        return [(item, item.mean_ratio) for item in shown.scenarios[0].standings]
+    return [(next(item for item in line if item), mean_over(line)) for line in shown.across]
+
+
+def smallest(shown: View) -> tuple[StepView, list[Line]] | None:
+    """The last step with sizes of the first scenario that compares some, and its lines, best first."""
+    for scenario in shown.scenarios:
+        for step in reversed(scenario.steps):
+            if step.counted and len(known := _known(step)) > 1:
+                return step, known
+    return None
+
+
+def apart(shown: View) -> str:
+    """Sentences on engines that did something else than the others, in any step."""
+    return _unlike([line for scenario in shown.scenarios for line in _lines(scenario)])
+
+
 def overall(shown: View) -> str:
-    """Sentence on the fastest engines over several scenarios."""
+    """Sentence on the fastest engines over all scenarios."""
+    if len(shown.scenarios) == 1:
+        return _overall(shown.scenarios[0])
     known = [(line, mean) for line in shown.across if (mean := mean_over(line))]
     if not known:
         return "No engine has a figure in every timed step of every scenario."

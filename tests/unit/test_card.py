@@ -1,5 +1,6 @@
 """The card: a picture of a run for links and posts."""
 
+import re
 from pathlib import Path
 
 import pytest
@@ -9,14 +10,16 @@ from dbbench.cli.report import chosen_formats
 from dbbench.report.charts import draw
 from dbbench.report.charts.bars import bars
 from dbbench.report.charts.card import _cells, card
-from dbbench.report.charts.layout import Look
+from dbbench.report.charts.layout import CAPTION, Look
 from dbbench.report.charts.scene import Scene
 from dbbench.report.run_view import View, view
+from dbbench.report.step_view import times
+from dbbench.report.verdict import means, overall, smallest, wins
 from dbbench.report.write import write_report
 from dbbench.results.chosen_run import Choice, ChosenRun
 from dbbench.results.run_directory import Run
-from tests.fabricated import MANY, Fake, fabricate
-from tests.scenes import covered, dots, texts
+from tests.fabricated import MANY, STORES, Fake, fabricate
+from tests.scenes import boxes, covered, dots, marks, texts
 
 
 @pytest.fixture(scope="module")
@@ -93,8 +96,51 @@ def test_it_has_the_size_that_sites_ask_for_and_the_theme(run: Run, tmp_path: Pa
         assert bool(picture[0, 0, :3].mean() > 0.5) is (theme == "light")
 
 
-def test_it_is_of_a_step_that_sets_engines_against_each_other(run: Run, tmp_path: Path) -> None:
-    assert "Join 1" in " ".join(drawn_card(view(run))[1])  # a load is not what the suite asks
+@pytest.mark.parametrize("publish", [False, True])
+def test_it_has_the_whole_answer(run: Run, publish: bool) -> None:
+    shown = view(run, publish=publish)
+    scene, drawn = drawn_card(shown)
+    said = " ".join(" ".join(drawn).split())
+    assert said.startswith(overall(shown).removesuffix("."))
+    known = [(item.title, mean) for item, mean in means(shown) if mean][:8]
+    assert [text for text in drawn if re.fullmatch(r"[\d.,]+×", text)][:8] == [f"{times(mean)}×" for _, mean in known]
+    assert known[0][0] in drawn
+    found = smallest(shown)
+    assert found
+    sizes = [found[0].unit.text(line.row.value or 0) for line in found[1][:3]]
+    assert [text for text in drawn if text.endswith(" MB")] == sizes
+    for win in wins(shown.scenarios):
+        assert f"{win.words[:30]}" in said
+    assert ("withheld: Benchmark clause 5(e)" in said) is publish
+    assert "Not ranked with rows: " in said
+    assert "Without a figure in every step: " in said
+    assert _fullness(scene) > 0.9
+
+
+@pytest.mark.parametrize("suite", ["mixes", "decision-support", "lifecycle", "virtual-file"])
+@pytest.mark.parametrize("count", [2, 4, 10])
+def test_both_halves_are_full(tmp_path: Path, suite: str, count: int) -> None:
+    fakes = STORES if suite in ("mixes", "virtual-file") else MANY
+    names = [name for name in fakes if name not in ("dict", "dotnet-dictionary", "libmdbx", "sqlite+apsw")][:count]
+    shown = view(fabricate(tmp_path / "run", {name: fakes[name] for name in names}, suite=suite, rounds=6))
+    scene, said = drawn_card(shown)
+    assert "Fastest by step, with the lead" in said
+    assert _fullness(scene) > 0.7
+
+
+def _fullness(scene: Scene) -> float:
+    """How far down the emptier of both halves reaches, as a share of the height over the notes."""
+    ends = [(mark.x, mark.y) for mark in marks(scene) if mark.size > CAPTION]
+    ends += [(box.x, box.y + box.height) for box in boxes(scene)]
+    foot = min(mark.y for mark in marks(scene) if mark.size <= CAPTION)
+    return min(max(y for x, y in ends if (x > scene.width * 0.55) is right) for right in (False, True)) / foot
+
+
+def test_of_one_step_it_shows_the_bars(run: Run, tmp_path: Path) -> None:
+    part = view(ChosenRun(run, Choice(steps=("bulk-insert", "database-size", "join-1"))))
+    assert "Mean multiple of each step's best" in drawn_card(part)[1]
+    part = view(ChosenRun(run, Choice(steps=("database-size", "join-1"))))
+    assert "Join 1" in " ".join(drawn_card(part)[1])
     nothing = fabricate(
         tmp_path / "run", {"a": Fake("A", probed={"status": "unavailable", "detail": "no driver"})}, rounds=1
     )
