@@ -163,7 +163,7 @@ def _described(described: type) -> Iterator[str]:
 
 
 def _attributes(node: ast.ClassDef, lines: list[str]) -> Iterator[str]:
-    """A point of a list for each, with the comment `#:` above it."""
+    """A point of a list for each, with the comment `#:` above it, or the description of a model's field."""
     for each in node.body:
         if not (isinstance(each, ast.AnnAssign) and isinstance(each.target, ast.Name)) or each.target.id[0] == "_":
             continue
@@ -172,7 +172,7 @@ def _attributes(node: ast.ClassDef, lines: list[str]) -> Iterator[str]:
         while lines[at].strip().startswith("#:"):
             said.insert(0, lines[at].strip().removeprefix("#:").strip())
             at -= 1
-        meaning = " ".join(said)
+        meaning = " ".join(said) or _said(each.value)
         if meaning.endswith(_PRIVATE):
             continue
         kind = re.sub(r"^ClassVar(\[(.*)\])?$", r"\2", ast.unparse(each.annotation))
@@ -193,6 +193,12 @@ def _default(value: ast.expr | None) -> str:
     if factory := told.get("default_factory"):
         return ast.unparse(factory.body) if isinstance(factory, ast.Lambda) else f"{ast.unparse(factory)}()"
     return ast.unparse(told["default"]) if "default" in told else ""
+
+
+def _said(value: ast.expr | None) -> str:
+    """The description of a model's field."""
+    named = value.keywords if isinstance(value, ast.Call) else []
+    return next((ast.literal_eval(each.value) for each in named if each.arg == "description"), "")
 
 
 def _methods(node: ast.ClassDef, above: set[str]) -> Iterator[str]:

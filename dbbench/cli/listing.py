@@ -53,20 +53,28 @@ def describe(suite: str) -> None:
 
 
 @click.command(
-    epilog=examples("dbbench check my-suite.yaml", "dbbench check --schema > suite.schema.json"),
+    epilog=examples(
+        "dbbench check my-suite.yaml", "dbbench check --keys", "dbbench check --schema > suite.schema.json"
+    ),
     short_help="Check suite files.",
 )
 @click.argument("files", nargs=-1, type=click.Path(path_type=Path))
+@click.option("--keys", is_flag=True, help="Print every key of suite files: default, limits, meaning.")
 @click.option("--schema", is_flag=True, help="Print the JSON Schema of suite files, for editors.")
 @outside_option
 @command
-def check(files: tuple[Path, ...], schema: bool, allow_outside: bool) -> int:
+def check(files: tuple[Path, ...], keys: bool, schema: bool, allow_outside: bool) -> int:
     """Check suite FILES; every fault is reported with its line and column."""
     import json
 
     from dbbench.errors import SuiteError, UserError
     from dbbench.suite.loader import builtin_suites, find_suite, parse_suite, read_text
 
+    if keys:
+        from dbbench.report.terminal.listing import key_lines
+
+        click.echo("\n".join(key_lines(columns=columns())).lstrip())
+        return 0
     if schema:
         from dbbench.suite.model import Suite
 

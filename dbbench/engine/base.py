@@ -58,7 +58,9 @@ class Session:
     #: How prepare_load's callable receives a chunk: a list of tuples, a list of dicts, a CsvChunk, or an Arrow record
     #: batch.
     load_format: ClassVar[LoadFormat] = "rows"
-    #: How prepare_query's callable returns rows.
+    #: How prepare_query's callable returns rows: an iterable of rows that can be indexed; of Arrow record batches; or
+    #: rows with a method `column(number)`, for a system whose own loop reads to the end, which makes Python objects of
+    #: the values outside the clock.
     result_format: ClassVar[ResultFormat] = "rows"
     #: For rows, mappings and batches: types that the driver can't accept as they are -> "text" or "float".
     bind: ClassVar[Mapping[str, str]] = {}

@@ -17,10 +17,14 @@ _FORMER = frozenset({"table", "select", "subqueries", "join", "where", "group_by
 
 
 class SqlAnswer(Model):
-    """What the reference returns for `sql`, or for the step's own; `ordered` overrides whether order matters."""
+    """What the reference returns."""
 
-    sql: Sql | None = None
-    ordered: bool | None = None
+    sql: Sql | None = Field(
+        default=None, description="In place of the step's own, where the reference doesn't take that."
+    )
+    ordered: bool | None = Field(
+        default=None, description="Whether the order matters; by default if the SQL ends in an ORDER BY."
+    )
 
     @model_validator(mode="before")
     @classmethod
@@ -33,11 +37,11 @@ class SqlAnswer(Model):
 
 
 class GivenRows(Model):
-    """Rows written in the suite; their order matters only if `ordered`."""
+    """Rows written in the suite, at scale 1."""
 
-    columns: dict[Identifier, TypeText] = Field(min_length=1)
-    rows: tuple[tuple[int | float | str | None, ...], ...] = Field(max_length=10_000)
-    ordered: bool = False
+    columns: dict[Identifier, TypeText] = Field(min_length=1, description="Name -> type.")
+    rows: tuple[tuple[int | float | str | None, ...], ...] = Field(max_length=10_000, description="One list each.")
+    ordered: bool = Field(default=False, description="Whether the order matters.")
 
     @model_validator(mode="after")
     def _as_wide(self) -> Self:
@@ -48,18 +52,18 @@ class GivenRows(Model):
 
 
 class AnswerFile(Model):
-    """Rows of a CSV or Parquet file, by a path relative to the suite. A CSV file needs `columns` with their types."""
+    """Rows of a CSV or Parquet file, at scale 1."""
 
-    file: str = Field(min_length=1)
-    columns: dict[Identifier, TypeText] = {}
-    ordered: bool = False
+    file: str = Field(min_length=1, description="A path, relative to the suite.")
+    columns: dict[Identifier, TypeText] = Field(default={}, description="Name -> type, for a CSV file.")
+    ordered: bool = Field(default=False, description="Whether the order matters.")
 
 
 class EngineAnswer(Model):
-    """What an engine returns, computed once in a process of its own: it is compared with, and no proof for itself."""
+    """What an engine returns, computed once in a process of its own; it has a rank once another database agrees."""
 
-    engine: str = Field(pattern=r"^[a-z0-9][A-Za-z0-9+@._-]{0,99}$")
-    ordered: bool = False
+    engine: str = Field(pattern=r"^[a-z0-9][A-Za-z0-9+@._-]{0,99}$", description="The engine.")
+    ordered: bool = Field(default=False, description="Whether the order matters.")
 
 
 def is_former(answer: Any) -> bool:

@@ -11,10 +11,10 @@ RECALL = "recall"
 
 
 class Bars(Model):
-    """A best-to-worst bar chart for each of the steps named (all but sizes, if none is)."""
+    """Best to worst: a bar chart for each step."""
 
     kind: Literal["bars"]
-    steps: tuple[Slug, ...] = ()
+    steps: tuple[Slug, ...] = Field(default=(), description="All but sizes, if none is named.")
     axis: Literal["auto", "linear", "logarithmic"] = "auto"
 
 
@@ -25,68 +25,62 @@ class Overview(Model):
 
 
 class SizeChart(Model):
-    """What a size step found, in parts, with the size of the CSV files as a line."""
+    """A size in its parts, with the size of the CSV files, or of all keys and values, as a line."""
 
     kind: Literal["size"]
-    step: Slug
+    step: Slug = Field(description="A size step.")
 
 
 class Percentiles(Model):
-    """How long the calls of a step took: a dot for each percentile and engine, by operation where there are several.
-
-    One chart for each of the steps named (all that have percentiles, if none is).
-    """
+    """p50, p95, p99, p99.9 and the longest call: a chart for each step."""
 
     kind: Literal["percentiles"]
-    steps: tuple[Slug, ...] = ()
+    steps: tuple[Slug, ...] = Field(default=(), description="All, if none is named.")
 
 
 class Stacks(Model):
-    """Best-to-worst bars in parts: where the time of loading an object goes.
-
-    One chart for each of the steps named (all that load objects, if none is).
-    """
+    """Objects in parts: execute, fetch, materialise; to connect and to prepare."""
 
     kind: Literal["stacks"]
-    steps: tuple[Slug, ...] = ()
+    steps: tuple[Slug, ...] = Field(default=(), description="Steps of objects; all, if none is named.")
 
 
 class Spans(Model):
-    """Two steps as the ends of one bar for each engine: the one from a cold start, and the one with warm caches."""
+    """Two steps as the ends of one bar for each engine; best to worst by the warm one."""
 
     kind: Literal["spans"]
     title: Title
-    cold: Slug
-    warm: Slug
+    cold: Slug = Field(description="A step.")
+    warm: Slug = Field(description="A step.")
 
 
 class Sweep(Model):
-    """Throughput over the number of clients: a curve for each engine, a chart for each named sweep, or for all."""
+    """Throughput over the number of clients: a curve for each engine."""
 
     kind: Literal["sweep"]
-    steps: tuple[Slug, ...] = ()
+    steps: tuple[Slug, ...] = Field(default=(), description="Sweeps; all, if none is named.")
 
 
 class Timeline(Model):
-    """Calls and their p99 over the seconds of a step: a curve for each engine.
-
-    One chart for each of the steps named (all with a rate or a duration, if none is).
-    """
+    """Calls per second and p99 over the seconds."""
 
     kind: Literal["timeline"]
-    steps: tuple[Slug, ...] = ()
+    steps: tuple[Slug, ...] = Field(default=(), description="All with a rate or a duration, if none is named.")
 
 
 class Tradeoff(Model):
-    """Figures of these steps against the recall of their searches, or against another step's: a curve for each engine.
+    """Throughput, or the figure of steps, against recall or another step.
 
-    A point that no other is better than in both has a ring.
+    A curve for each engine, or a point without a knob; rings about the points that no other beats in both.
     """
 
     kind: Literal["tradeoff"]
     title: Title
-    steps: tuple[Slug, ...] = Field(min_length=1)
-    against: Slug = RECALL
+    steps: tuple[Slug, ...] = Field(
+        min_length=1,
+        description="Of those with several numbers of clients the first is drawn, unless others are named.",
+    )
+    against: Slug = Field(default=RECALL, description="A step, or `recall`.")
 
 
 AnyChart = Annotated[

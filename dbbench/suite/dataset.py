@@ -45,16 +45,14 @@ _LONGEST = 63
 class Column(Model):
     """One column, and how its values are drawn; without `values` they come from the table's file."""
 
-    #: The type as the suite writes it, like `varchar(15)`; `data_type` is the same, taken apart.
-    type: TypeText
-    #: How its values are drawn; of no concern to an engine.
-    values: Values | None = None
-    #: Whether some of its values are missing.
-    nullable: bool = False
-    #: Each value at a multiple of it is missing, if it isn't 0; of no concern to an engine.
-    null_every: int = Field(default=0, ge=0)
-    #: Its name in the file, if that is another; of no concern to an engine.
-    source: str = Field(default="", max_length=300)
+    type: TypeText = Field(description="Like `varchar(15)`.")
+    #: It is of no concern to an engine.
+    values: Values | None = Field(default=None, description="How they are drawn.")
+    nullable: bool = Field(default=False, description="Whether a file's values may be missing.")
+    #: It is of no concern to an engine.
+    null_every: int = Field(default=0, ge=0, description="10 makes every tenth value NULL.")
+    #: It is of no concern to an engine.
+    source: str = Field(default="", max_length=300, description="Its name in the file, if that is another.")
 
     @model_validator(mode="before")
     @classmethod
@@ -81,10 +79,10 @@ class Column(Model):
 
 
 class FromFile(Model):
-    """Rows from CSV or Parquet files: a path or a glob, relative to the suite. `count` is how many there must be."""
+    """Rows from CSV or Parquet files."""
 
-    file: str = Field(min_length=1)
-    count: int | None = Field(default=None, ge=0)
+    file: str = Field(min_length=1, description="A path or a glob, relative to the suite.")
+    count: int | None = Field(default=None, ge=0, description="How many rows there must be.")
 
 
 def _kind_of_rows(value: Any) -> str:
@@ -98,10 +96,10 @@ Rows = Annotated[
 
 
 class ForeignKey(Model):
-    """Columns that hold the primary key of a table stated before; declared to the engine, which then checks them."""
+    """A reference that the engine checks."""
 
-    columns: tuple[Identifier, ...] = Field(min_length=1)
-    table: Identifier
+    columns: tuple[Identifier, ...] = Field(min_length=1, description="Of the types of that primary key.")
+    table: Identifier = Field(description="A table stated before.")
     #: The columns of that primary key.
     key: tuple[Identifier, ...] = Field(default=(), json_schema_extra=HIDDEN)
 
@@ -109,18 +107,18 @@ class ForeignKey(Model):
 class Table(Model):
     """One table."""
 
-    #: Their number at scale 1, or the file that they are in.
-    rows: Rows
-    #: Whether `--scale` multiplies them.
-    scales: bool = True
-    #: The column of the primary key, or its columns in their order.
-    primary_key: Identifier | Annotated[tuple[Identifier, ...], Field(min_length=1)]
-    #: Single columns, indexed after the load.
-    indexes: tuple[Identifier, ...] = ()
-    #: Those that are declared; a reference alone isn't.
-    foreign_keys: tuple[ForeignKey, ...] = ()
-    #: Name -> column, in their order.
-    columns: dict[Identifier, Column] = Field(min_length=1)
+    rows: Rows = Field(
+        description="Their number at scale 1, or the files that they are in; at any scale at least one is left."
+    )
+    scales: bool = Field(default=True, description="Whether `--scale` multiplies the rows.")
+    primary_key: Identifier | Annotated[tuple[Identifier, ...], Field(min_length=1)] = Field(
+        description="A column, or a list of them. `churn`, `contention`, `objects`, `adds`, `reference` and counters need one column."
+    )
+    indexes: tuple[Identifier, ...] = Field(default=(), description="Columns that get an index each, after the load.")
+    foreign_keys: tuple[ForeignKey, ...] = Field(
+        default=(), description="Checked by the engine for each row; ClickHouse refuses them."
+    )
+    columns: dict[Identifier, Column] = Field(min_length=1, description="Name -> column, in their order.")
 
     @model_validator(mode="after")
     def _values_from_somewhere(self) -> Self:
@@ -183,19 +181,15 @@ class Table(Model):
 
 
 class Records(Model):
-    """Records under keys, for key-value steps. `count` is their number at scale 1.
+    """Records under keys. SQL engines keep them in a table `Records` of `RecordKey` and `RecordValue`."""
 
-    Ascending keys are the record's number, its most significant byte first; scattered ones look random.
-    """
-
-    #: Their number at scale 1.
-    count: int = Field(ge=1, le=10**12)
-    #: The length of every key.
-    key_bytes: int = Field(default=8, ge=8, le=512)
-    #: Whether each key is above the one before, or keys look random.
-    key_order: Literal["ascending", "scattered"] = "ascending"
-    #: The length of every value.
-    value_bytes: int = Field(default=100, ge=16, le=1 << 20)
+    count: int = Field(ge=1, le=10**12, description="Records at scale 1.")
+    key_bytes: int = Field(default=8, ge=8, le=512, description="The length of every key.")
+    key_order: Literal["ascending", "scattered"] = Field(
+        default="ascending",
+        description="`ascending`: the record's number, most significant byte first; `scattered`: as good as random.",
+    )
+    value_bytes: int = Field(default=100, ge=16, le=1 << 20, description="The length of every value.")
 
     @property
     def numbered(self) -> bool:
@@ -210,9 +204,8 @@ Distance = Literal["l2", "cosine", "ip"]
 class _Column(Model):
     """What may be drawn, or be one column of the user's files."""
 
-    #: A path or a glob, relative to the suite, and the column there; empty if nothing is from files.
-    file: str = ""
-    column: str = Field(default="", max_length=300)
+    file: str = Field(default="", description="Your CSV or Parquet files: a path or a glob, relative to the suite.")
+    column: str = Field(default="", max_length=300, description="Its column in these files.")
 
     @model_validator(mode="after")
     def _both(self) -> Self:
@@ -232,18 +225,25 @@ class Vectors(_Column):
     distribution only if asked for.
     """
 
-    #: Their number at scale 1.
-    count: int = Field(ge=1, le=10**8)
-    #: The numbers of each vector.
-    dimensions: int = Field(ge=2, le=4_096)
-    #: By what they are near each other.
-    metric: Distance = "l2"
-    #: The shares of the labels from 1 on; of no concern to an engine.
-    labels: tuple[Annotated[float, Field(gt=0, lt=1)], ...] = Field(default=(), max_length=20)
-    #: The number of queries; of no concern to an engine.
-    queries: int = Field(default=5_000, ge=200, le=100_000)
-    #: Whether some are drawn from outside of the distribution; of no concern to an engine.
-    outside: bool = False
+    count: int = Field(ge=1, le=10**8, description="Vectors at scale 1; of a `file`, with its queries.")
+    dimensions: int = Field(ge=2, le=4_096, description="The numbers of each vector.")
+    metric: Distance = Field(
+        default="l2",
+        description="`l2`: squared Euclidean distance; `cosine`: 1 less the cosine; `ip`: the negative inner product.",
+    )
+    #: It is of no concern to an engine.
+    labels: tuple[Annotated[float, Field(gt=0, lt=1)], ...] = Field(
+        default=(), max_length=20, description="Shares: 1 % of all vectors have the label of `0.01`."
+    )
+    #: It is of no concern to an engine.
+    queries: int = Field(
+        default=5_000,
+        ge=200,
+        le=100_000,
+        description="Drawn as the vectors are, or from a file's; the same number at any scale.",
+    )
+    #: It is of no concern to an engine.
+    outside: bool = Field(default=False, description="Draw queries from outside of the distribution, too.")
 
     @model_validator(mode="after")
     def _some_of_each(self) -> Self:
@@ -268,16 +268,12 @@ class Texts(_Column):
     leave out, and others differ in their ending alone.
     """
 
-    #: Their number at scale 1.
-    count: int = Field(ge=1, le=10**8)
-    #: Different words.
-    vocabulary: int = Field(default=20_000, ge=1_000, le=100_000)
-    #: The words of a text, by quantiles.
+    count: int = Field(ge=1, le=10**8, description="Texts at scale 1.")
+    vocabulary: int = Field(default=20_000, ge=1_000, le=100_000, description="Different words.")
     words: Annotated[dict[float, Annotated[float, Field(ge=1, le=MOST_WORDS)]], AfterValidator(ascending)] = Field(
-        default={0: 10, 0.5: 60, 0.9: 150, 1: 400}, min_length=2
+        default={0: 10, 0.5: 60, 0.9: 150, 1: 400}, min_length=2, description="The words of a text, by quantiles."
     )
-    #: The longest text of a file.
-    characters: int = Field(default=10_000, ge=1, le=16_000)
+    characters: int = Field(default=10_000, ge=1, le=16_000, description="The longest text of a file.")
 
 
 def _with_parents(table: Any, tables: Mapping[Any, Any]) -> Any:
@@ -311,11 +307,11 @@ HOLDS: tuple[Holds, ...] = get_args(Holds)
 class Dataset(Model):
     """Some tables, or records, vectors or texts under keys, drawn from one seed."""
 
-    seed: int = Field(default=1, ge=0)
-    tables: dict[Identifier, Table] = {}
-    records: Records | None = None
-    vectors: Vectors | None = None
-    texts: Texts | None = None
+    seed: int = Field(default=1, ge=0, description="`--seed` overrides it.")
+    tables: dict[Identifier, Table] = Field(default={}, description="Name -> table.")
+    records: Records | None = Field(default=None, description="Values under keys, for `keyvalue` and `mix`.")
+    vectors: Vectors | None = Field(default=None, description="For `nearest`.")
+    texts: Texts | None = Field(default=None, description="For `search`.")
 
     @model_validator(mode="before")
     @classmethod

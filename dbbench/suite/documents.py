@@ -18,16 +18,18 @@ Leaf = Annotated[Quantiles | Choice | Pattern | Days | Words, Field(discriminato
 class DocumentField(Model):
     """A field of a document, or the elements of an array: a value, an object or an array."""
 
-    #: A value: its type, and how it is drawn.
-    type: TypeText | None = None
-    values: Leaf | None = None
-    #: An object: its fields.
-    fields: dict[Identifier, DocumentField] = {}
-    #: An array: its elements, and how many there are at least and at most.
-    items: DocumentField | None = None
-    length: tuple[Annotated[int, Field(ge=0)], Annotated[int, Field(le=1_000)]] | None = None
-    #: The share of documents, or of objects in an array, that don't have the field.
-    missing: float = Field(default=0, ge=0, lt=1)
+    type: TypeText | None = Field(default=None, description="Of a value.")
+    values: Leaf | None = Field(
+        default=None, description="Of a value: `quantiles`, `choice`, `pattern`, `days` (as texts) or `words`."
+    )
+    fields: dict[Identifier, DocumentField] = Field(default={}, description="Of an object.")
+    items: DocumentField | None = Field(default=None, description="The elements of an array; no array is in another.")
+    length: tuple[Annotated[int, Field(ge=0)], Annotated[int, Field(le=1_000)]] | None = Field(
+        default=None, description="[minimum, maximum] of an array's elements."
+    )
+    missing: float = Field(
+        default=0, ge=0, lt=1, description="The share of documents, or of objects in an array, without the field."
+    )
 
     @model_validator(mode="after")
     def _one_of_them(self) -> DocumentField:
@@ -60,7 +62,7 @@ class Document(Drawn):
     """An object with these fields, as JSON; an object in it whose fields are all missing is left out."""
 
     kind: Literal["document"]
-    fields: dict[Identifier, DocumentField] = Field(min_length=1)
+    fields: dict[Identifier, DocumentField] = Field(min_length=1, description="Name -> field.")
     types: ClassVar[tuple[str, ...]] = ("json",)
 
     @property

@@ -35,8 +35,8 @@ class Tier(StrEnum):
 class WorstOfLast(Model):
     """The method of a benchmark that is reproduced: of `runs` rounds, the worst block of the last `last`."""
 
-    runs: int = Field(ge=2)
-    last: int = Field(ge=1)
+    runs: int = Field(ge=2, description="Rounds in all.")
+    last: int = Field(ge=1, description="How many of the last ones the worst is taken of.")
 
     @model_validator(mode="after")
     def _some_of_them(self) -> Self:
@@ -53,13 +53,22 @@ class Scenario(Model):
 
     name: Slug
     title: Title
-    dataset: Identifier
-    durability: Tier = Tier.POWER
-    worst_of_last: WorstOfLast | None = None
-    #: The engine that the others are compared with: what the code calls the reference.
-    yardstick: str | None = None
-    steps: tuple[AnyStep, ...] = Field(min_length=1, max_length=_STEPS)
-    charts: tuple[AnyChart, ...] = Field(default=CHARTS, max_length=_STEPS)
+    dataset: Identifier = Field(description="One of the file's datasets.")
+    durability: Tier = Field(
+        default=Tier.POWER,
+        description="What a commit must survive; an engine that can only promise less is unsupported.",
+    )
+    worst_of_last: WorstOfLast | None = Field(
+        default=None, description="Show, beside the median, the worst of the last rounds."
+    )
+    yardstick: str | None = Field(
+        default=None,
+        description="An engine, like `rawfile+direct`: figures on records are also shown as multiples of its.",
+    )
+    steps: tuple[AnyStep, ...] = Field(
+        min_length=1, max_length=_STEPS, description="In their order; the first is a `load`."
+    )
+    charts: tuple[AnyChart, ...] = Field(default=CHARTS, max_length=_STEPS, description="What to draw.")
 
     @field_validator("steps", mode="after")
     @classmethod
@@ -82,28 +91,28 @@ class Published(Model):
     Those of a step stand in the published order; `note` says why one is missing, or what is to be known of it.
     """
 
-    step: Slug
-    engine: Title
-    value: Annotated[float, Field(ge=0)] | None
-    note: Note = ""
+    step: Slug = Field(description="The step that it is of.")
+    engine: Title = Field(description="By the source's name.")
+    value: Annotated[float, Field(ge=0)] | None = Field(description="In the step's unit; null if none was published.")
+    note: Note = Field(default="", description="Why a figure is missing, or a remark.")
 
 
 class PublishedRatio(Model):
     """A published ratio of a step without figures: one engine's speed as a multiple of another's."""
 
-    step: Slug
-    engine: str
-    #: What it was compared with: another engine, or the same under other conditions.
-    than: str
-    #: None where the text says which is better, and not by how much.
-    value: Annotated[float, Field(gt=0)] | None
+    step: Slug = Field(description="The step that it is of.")
+    engine: str = Field(description="By the source's name.")
+    than: str = Field(description="What it was compared with: another engine, or the same under other conditions.")
+    value: Annotated[float, Field(gt=0)] | None = Field(
+        description='3 for "3:1"; null where the text only says which is better.'
+    )
     note: Note = ""
-    #: The engines whose ratio in a run stands beside it: the worst of `of` to the best of `to`, there in `to_step`.
-    of: tuple[EngineName, ...] = ()
-    to: tuple[EngineName, ...] = ()
-    to_step: Slug | None = None
-    #: Why a run shows the opposite.
-    why: Note = ""
+    of: tuple[EngineName, ...] = Field(
+        default=(), description="Beside it stands the run's ratio of the worst of these engines ..."
+    )
+    to: tuple[EngineName, ...] = Field(default=(), description="... to the best of these, ...")
+    to_step: Slug | None = Field(default=None, description="... there in this step.")
+    why: Note = Field(default="", description="Shown where a run goes the other way.")
 
 
 class Source(Model):
@@ -111,22 +120,20 @@ class Source(Model):
 
     title: Title
     year: int
-    note: Note = ""
-    machine: Title = ""
-    figures: tuple[Published, ...] = ()
-    ratios: tuple[PublishedRatio, ...] = ()
+    note: Note = Field(default="", description="How the suite differs.")
+    machine: Title = Field(default="", description="The machine of its day.")
+    figures: tuple[Published, ...] = Field(default=(), description="Those of a step in the published order.")
+    ratios: tuple[PublishedRatio, ...] = Field(default=(), description="For steps without figures.")
 
 
 class Quick(Model):
-    """What `--quick` makes of a suite, so that a first look takes three minutes at most. It is alike for all engines.
+    """What `--quick` changes, alike for all engines, so that a first look takes three minutes at most."""
 
-    `one_process`: as many clients, but all of them threads of one process. `trial_seconds`: a trial that takes longer
-    is ended, as a timeout.
-    """
-
-    scale: float = Field(default=1.0, gt=0, le=1)
-    one_process: bool = False
-    trial_seconds: float = Field(default=600, gt=0)
+    scale: float = Field(default=1.0, gt=0, le=1, description="In place of `--scale`.")
+    one_process: bool = Field(default=False, description="As many clients, but all of them threads of one process.")
+    trial_seconds: float = Field(
+        default=600, gt=0, description="The time limit of a trial; one that takes longer is a timeout."
+    )
 
     def __str__(self) -> str:
         clients = ", all clients in one process" if self.one_process else ""
@@ -136,15 +143,22 @@ class Quick(Model):
 class Variant(Model):
     """An engine once more, with settings or a version of its own: `--set NAME@LABEL.OPTION=VALUE` in a file."""
 
-    settings: dict[Identifier, str | int | float | bool] = Field(default={}, max_length=100)
-    #: The version of the engine's package, like "1.3"; a label that looks like one says the same.
-    version: str = Field(default="", pattern=r"^(\d{1,5}(\.\d{1,9}){0,4}((a|b|rc|\.post|\.dev)\d{1,20})?)?$")
+    settings: dict[Identifier, str | int | float | bool] = Field(
+        default={}, max_length=100, description="Option -> value, as of `--set`."
+    )
+    version: str = Field(
+        default="",
+        pattern=r"^(\d{1,5}(\.\d{1,9}){0,4}((a|b|rc|\.post|\.dev)\d{1,20})?)?$",
+        description='The version of the engine\'s package, like "1.3"; a label that looks like one has the same effect.',
+    )
 
-    #: The Python that its trials run in, like "3.12"; a label like py3.12 says the same.
-    python: str = Field(default="", pattern=r"^(3\.\d{1,2}(\.\d{1,3})?)?$")
+    python: str = Field(
+        default="",
+        pattern=r"^(3\.\d{1,2}(\.\d{1,3})?)?$",
+        description='The Python of its trials, like "3.12"; a label like py3.12 has the same effect.',
+    )
 
-    #: Environment variables of its trials.
-    env: dict[Variable, Value] = Field(default={}, max_length=20)
+    env: dict[Variable, Value] = Field(default={}, max_length=20, description="Environment variables of its trials.")
 
     @property
     def texts(self) -> dict[str, str]:
@@ -157,16 +171,17 @@ class Variant(Model):
 class Suite(Model):
     """One suite file."""
 
-    dbbench: Literal[1]
-    name: Slug
+    dbbench: Literal[1] = Field(description="The format's version.")
+    name: Slug = Field(description="Part of the default run directory's name.")
     title: Title
-    description: Note
-    source: Source | None = None
-    quick: Quick | None = None
-    #: Name -> variant, run where `--engine` names nothing else.
-    variants: dict[VariantName, Variant] = Field(default={}, max_length=100)
-    datasets: dict[Identifier, Dataset] = Field(min_length=1)
-    scenarios: tuple[Scenario, ...] = Field(min_length=1, max_length=_STEPS)
+    description: Note = Field(description="What the suite is for.")
+    source: Source | None = Field(default=None, description="The published benchmark that it reproduces.")
+    quick: Quick | None = Field(default=None, description="What `--quick` changes.")
+    variants: dict[VariantName, Variant] = Field(
+        default={}, max_length=100, description="ENGINE@LABEL -> variant, run where `--engine` names nothing else."
+    )
+    datasets: dict[Identifier, Dataset] = Field(min_length=1, description="Name -> dataset.")
+    scenarios: tuple[Scenario, ...] = Field(min_length=1, max_length=_STEPS, description="Each on one dataset.")
 
     @property
     def operations(self) -> set[str]:

@@ -16,23 +16,31 @@ SOURCES = ("draw", "integer", "counter", "date", "text", "one_of")
 
 
 class Parameter(Model):
-    """Source of a parameter's values: exactly one of the keys in `SOURCES`.
+    """Values drawn before the clock, the same for every engine, by one of these keys."""
 
-    `draw` takes the values that a column of the dataset has, `integer` whole numbers from the first to the last, `date`
-    days likewise. `counter` gives new values of a primary key: those after the greatest that the table has when the
-    step begins, each to one call of one client only. `text` is a pattern whose `#` are random digits. `one_of` takes
-    one of some values.
-    """
-
-    draw: ColumnOf | None = None
-    integer: tuple[Whole, Whole] | None = None
-    counter: ColumnOf | None = None
-    date: tuple[datetime.date, datetime.date] | None = None
-    text: str | None = Field(default=None, min_length=1, max_length=4_000, pattern=r"^[\x20-\x7e]+$")
-    one_of: tuple[Whole | str, ...] | None = Field(default=None, min_length=1)
-    #: How often each is drawn: all alike, or some far more often, spread over all (`zipfian`), or the last most
-    #: (`latest`).
-    distribution: Literal["uniform", "zipfian", "latest"] = "uniform"
+    draw: ColumnOf | None = Field(default=None, description="Those of a column at the start, as `Table.Column`.")
+    integer: tuple[Whole, Whole] | None = Field(default=None, description="Whole numbers, `[first, last]`.")
+    counter: ColumnOf | None = Field(
+        default=None,
+        description="New values of a primary key, after the maximum at the step's begin, different for each client.",
+    )
+    date: tuple[datetime.date, datetime.date] | None = Field(default=None, description="Days, `[first, last]`.")
+    text: str | None = Field(
+        default=None,
+        min_length=1,
+        max_length=4_000,
+        pattern=r"^[\x20-\x7e]+$",
+        description="A text in which each `#` is a random digit.",
+    )
+    one_of: tuple[Whole | str, ...] | None = Field(
+        default=None,
+        min_length=1,
+        description="One of some texts or whole numbers; one written twice comes twice as often.",
+    )
+    distribution: Literal["uniform", "zipfian", "latest"] = Field(
+        default="uniform",
+        description="Of `draw` and `integer`; `zipfian`: a few are far more popular, spread over the values; `latest`: the last are.",
+    )
 
     @model_validator(mode="after")
     def _one_source(self) -> Self:

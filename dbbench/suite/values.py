@@ -46,10 +46,10 @@ class Whole(Drawn):
 
 
 class Sequence(Whole):
-    """Row number plus `start`: a primary key."""
+    """The row number: a primary key."""
 
     kind: Literal["sequence"]
-    start: int = 1
+    start: int = Field(default=1, description="The first.")
 
     def faults(self, column: str, rows: object) -> Iterator[Fault]:
         """A start too far from 0."""
@@ -59,15 +59,14 @@ class Sequence(Whole):
 
 
 class Reference(Whole):
-    """A key of another table of the dataset, whose primary key must be a sequence.
-
-    `even` deals the parents out in ascending order, so that each has the same number of rows give or
-    take one; `uniform` draws a parent at random for each row.
-    """
+    """A key of another table, whose primary key is a sequence."""
 
     kind: Literal["reference"]
-    table: Identifier
-    spread: Literal["even", "uniform"] = "uniform"
+    table: Identifier = Field(description="The other table.")
+    spread: Literal["even", "uniform"] = Field(
+        default="uniform",
+        description="`uniform`: a parent at random for each row; `even`: all in ascending order, each as often.",
+    )
 
 
 #: Steps between two points: times 32 random bits, they must stay a whole number of 64 bits.
@@ -91,15 +90,13 @@ def ascending(points: dict[float, float]) -> dict[float, float]:
 
 
 class Quantiles(Whole):
-    """Numbers by their quantile function, linear between the points, rounded down to whole steps.
-
-    `points: {0: 1, 0.5: 10, 1: 100}` says that the least is 1, half lie under 10 and the greatest is 100.
-    Drawn with whole numbers throughout, so that every machine draws the same.
-    """
+    """Numbers by their quantile function, linear between the points, rounded down to whole steps."""
 
     kind: Literal["quantiles"]
-    points: dict[float, float] = Field(min_length=2)
-    step: float = Field(default=1, gt=0)
+    points: dict[float, float] = Field(
+        min_length=2, description="`{0: 1, 0.5: 10, 1: 100}`: the minimum is 1, half lie under 10, the maximum is 100."
+    )
+    step: float = Field(default=1, gt=0, description="What values are multiples of.")
     types = NUMBERS
 
     _ascending = field_validator("points")(ascending)
@@ -124,10 +121,10 @@ class Quantiles(Whole):
 
 
 class Choice(Drawn):
-    """One of some texts or numbers, each with its weight."""
+    """One of some texts."""
 
     kind: Literal["choice"]
-    weights: dict[str, float] = Field(min_length=1)
+    weights: dict[str, float] = Field(min_length=1, description="Text -> how often.")
 
     @field_validator("weights")
     @classmethod
@@ -143,11 +140,11 @@ class Choice(Drawn):
 
 
 class Pattern(Drawn):
-    """A text, repeated `repeat` times, in which each `#` is a random digit."""
+    """A text with random digits."""
 
     kind: Literal["pattern"]
-    text: str = Field(min_length=1, pattern=r"^[\x20-\x7e]+$")
-    repeat: int = Field(default=1, ge=1, le=10_000)
+    text: str = Field(min_length=1, pattern=r"^[\x20-\x7e]+$", description="Each `#` becomes a digit.")
+    repeat: int = Field(default=1, ge=1, le=10_000, description="How often it is repeated.")
 
     @property
     def longest(self) -> int:
@@ -156,11 +153,11 @@ class Pattern(Drawn):
 
 
 class Days(Drawn):
-    """A day from `first` to `last`, both included, at midnight."""
+    """A day at midnight."""
 
     kind: Literal["days"]
-    first: datetime.date
-    last: datetime.date
+    first: datetime.date = Field(description="The earliest.")
+    last: datetime.date = Field(description="The latest.")
     types = DAYS
 
     @field_validator("last")
@@ -172,12 +169,12 @@ class Days(Drawn):
 
 
 class Moments(Drawn):
-    """The moment `first`, and for each row after the first one `seconds` more. Each `null_every`th row has none."""
+    """Moments at equal distances."""
 
     kind: Literal["moments"]
-    first: datetime.datetime
-    seconds: int
-    null_every: int = Field(default=0, ge=0)
+    first: datetime.datetime = Field(description="Of the first row.")
+    seconds: int = Field(description="More for each row.")
+    null_every: int = Field(default=0, ge=0, description="10 makes every tenth one NULL.")
     types = ("datetime",)
 
     @field_validator("first")
@@ -189,10 +186,12 @@ class Moments(Drawn):
 
 
 class Words(Drawn):
-    """A text of some words, one from each list, each as likely as the others of its list, with spaces between them."""
+    """A word from each list, with spaces between them."""
 
     kind: Literal["words"]
-    of: tuple[tuple[Annotated[str, Field(min_length=1)], ...], ...] = Field(min_length=1)
+    of: tuple[tuple[Annotated[str, Field(min_length=1)], ...], ...] = Field(
+        min_length=1, description="Lists, of which each word is as likely."
+    )
 
     @field_validator("of")
     @classmethod
@@ -211,7 +210,7 @@ class Listed(Drawn):
     """These texts, one after another, over and over."""
 
     kind: Literal["listed"]
-    texts: tuple[str, ...] = Field(min_length=1)
+    texts: tuple[str, ...] = Field(min_length=1, description="In their order.")
 
     @property
     def longest(self) -> int:
@@ -250,9 +249,11 @@ class Computed(Whole):
     """
 
     kind: Literal["computed"]
-    text: str
-    step: float = Field(default=1, gt=0)
-    first: datetime.date | None = None
+    text: str = Field(
+        description="An expression of `+ - * // %`, numbers, columns, `rows(Table)` at the run's scale, and `random(least, most)`."
+    )
+    step: float = Field(default=1, gt=0, description="What the number is multiplied by.")
+    first: datetime.date | None = Field(default=None, description="Days after this day, or seconds for a `datetime`.")
 
     @field_validator("text")
     @classmethod

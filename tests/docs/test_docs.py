@@ -9,7 +9,7 @@ import tomllib
 from collections.abc import Iterator
 from pathlib import Path
 from types import UnionType
-from typing import Annotated, Any, Literal, Union, get_args, get_origin
+from typing import Annotated, Any, Union, get_args, get_origin
 
 import click
 import pytest
@@ -246,6 +246,9 @@ def test_the_steps_of_a_workflow_are_whole(path: Path) -> None:
 
 # The suite format
 
+#: Keys whose names say all.
+PLAIN = {"name", "title", "note", "year", "axis"}
+
 
 def models(annotation: Any, within: tuple[type[Model], ...] = ()) -> Iterator[type[Model]]:
     """All models that a type is made of; one that is within itself once."""
@@ -261,14 +264,23 @@ def models(annotation: Any, within: tuple[type[Model], ...] = ()) -> Iterator[ty
 
 
 @pytest.mark.parametrize("model", sorted(set(models(Suite)), key=lambda model: model.__name__))
-def test_every_key_of_a_suite_is_described(model: type[Model]) -> None:
+def test_every_key_of_a_suite_is_described_and_every_kind_is_on_the_page(model: type[Model]) -> None:
     for key, field in model.model_fields.items():
-        if field.json_schema_extra == HIDDEN:  # no suite writes it
-            continue
-        assert re.search(rf"`{key}[`:]", SUITES), f"{key} of {model.__name__} is not described"
-        if get_origin(field.annotation) is Literal:
-            for value in get_args(field.annotation):
-                assert re.search(rf"`{value}`", SUITES), f"{key}: {value} of {model.__name__} is not described"
+        if key == "kind":
+            assert {value for value in get_args(field.annotation) if f"`{value}`" not in SUITES} == set()
+        elif field.json_schema_extra != HIDDEN and key not in PLAIN:
+            assert field.description, f"{key} of {model.__name__} is not described"
+
+
+def test_all_keys_are_printed(dbbench: Dbbench) -> None:
+    printed = dbbench("check", "--keys", status=0).stdout
+    keys = {
+        key for model in models(Suite) for key, field in model.model_fields.items() if field.json_schema_extra != HIDDEN
+    }
+    assert {key for key in keys - {"kind"} if not re.search(rf"^  {key}\b|`{key}`", printed, re.MULTILINE)} == set()
+    assert re.search(r"^  k \(10; 1 to 100\): \w", printed, re.MULTILINE)
+    assert "(required; get, get_many): `get`: each object" in printed
+    assert "\n  sweep" not in printed  # dbbench sets it, and no suite
 
 
 def test_every_type_is_described() -> None:

@@ -155,9 +155,11 @@ class SQLEngine(Engine):
     sql: ClassVar[Dialect] = Dialect()
     #: The options that hold through an access layer too, where not all do.
     layer_options: ClassVar[type[BaseModel] | None] = None
-    #: Setting in `durability` -> a query that a session answers with the value it has.
+    #: Setting in `durability` -> a query that a session answers with the value it has. Another makes a writing
+    #: step wrong.
     sync_queries: ClassVar[Mapping[str, str]] = {}
-    #: Option -> a query that a session answers with the value it has, where the option was given one.
+    #: Option -> a query that a session answers with the value it has, where the option was given one. Another takes the
+    #: rank.
     option_queries: ClassVar[Mapping[str, str]] = {}
 
     def create(self, tables: Mapping[str, Table]) -> None:

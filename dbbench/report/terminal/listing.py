@@ -1,11 +1,18 @@
 """Suites in words, for the terminal."""
 
+import json
+import re
+from collections import Counter
 from collections.abc import Iterator
+from typing import Any
 
 from dbbench.report.steps import wording
 from dbbench.report.terminal.engines import hanging
 from dbbench.suite.dataset import FromFile, Texts, Vectors
 from dbbench.suite.model import Suite
+
+#: A key that this number of parts of a suite have alike is shown once.
+_MANY = 6
 
 
 def suite_lines(suite: Suite, *, columns: int) -> Iterator[str]:
@@ -59,6 +66,47 @@ def suite_lines(suite: Suite, *, columns: int) -> Iterator[str]:
             for dialect, sql in step.statements.items():
                 start, later = (f"     {dialect}: ", 7) if dialect else ("     ", None)
                 yield from _hanging(start, " ".join(sql.split()), later)
+
+
+def key_lines(*, columns: int) -> Iterator[str]:
+    """Every key of a suite file under what holds it, from the schema; those that most kinds of steps share once."""
+    schema = Suite.model_json_schema()
+    parts = [schema, *(part for part in schema["$defs"].values() if "properties" in part)]
+    counts = Counter(item for part in parts for item in _keys(part).items())
+    shared = dict(item for item, count in counts.items() if count >= _MANY)
+    for part in parts:
+        kind = part["properties"].get("kind", {}).get("const")
+        yield from ("", f"{part['title']} (kind: {kind})" if kind else part["title"])
+        yield from hanging(columns, "  ", " ".join(part["description"].split()), 2)
+        keys = _keys(part)
+        for key, text in keys.items():
+            if shared.get(key) != text:
+                yield from hanging(columns, f"  {key}", text, 6)
+        if others := [key for key, text in keys.items() if shared.get(key) == text]:
+            yield from hanging(columns, "  and, as below: ", ", ".join(others), 6)
+    yield from ("", "Keys of several kinds of steps")
+    for key, text in shared.items():
+        yield from hanging(columns, f"  {key}", text, 6)
+
+
+def _keys(part: Any) -> dict[str, str]:
+    """The keys of a part of the schema: if they are required, default, allowed values and limits, and what they are."""
+    return {
+        key: _limits(value, "required" if key in part.get("required", ()) else "") + f": {value.get('description', '')}"
+        for key, value in part["properties"].items()
+        if key != "kind" and "hidden" not in value
+    }
+
+
+def _limits(value: Any, required: str) -> str:
+    """What a key may be, in brackets, as far as the schema states it; empty if it states nothing."""
+    default, least, most = value.get("default"), value.get("minimum"), value.get("maximum")
+    stated = "" if default in (None, "") or "{" in str(default) else json.dumps(default)
+    numbers = f"{least:g} to {most:,}" if least is not None and most is not None else ""
+    inner = dict.fromkeys(re.findall(r"'#/\$defs/\w*?([A-Z]\w*)'", str(value)))
+    parts = (required, stated, ", ".join(value.get("enum", ())), numbers, *(inner if len(inner) == 1 else ()))
+    text = "; ".join(filter(None, parts))
+    return f" ({text})" if text else ""
 
 
 def rights(suite: Suite) -> str:

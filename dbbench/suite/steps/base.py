@@ -20,10 +20,10 @@ Sql = Annotated[str, Field(min_length=1, max_length=100_000)]
 
 
 class Clients(Model):
-    """Several sessions at once: `threads` in each of `processes`, or all in one where no more can open the database."""
+    """Sessions that work at once; a number is one of threads."""
 
-    threads: int = Field(default=1, ge=1)
-    processes: int = Field(default=1, ge=1)
+    threads: int = Field(default=1, ge=1, description="In each process.")
+    processes: int = Field(default=1, ge=1, description="One, where no more can open the database.")
 
     @property
     def count(self) -> int:
@@ -41,9 +41,9 @@ class Step(Model):
     """One step of a scenario. Each kind overrides what is true of it."""
 
     kind: str
-    name: Slug
-    title: Title
-    note: Note = ""
+    name: Slug = Field(description="A figure's name in files.")
+    title: Title = Field(description="Its name in reports.")
+    note: Note = Field(default="", description="For the report.")
 
     #: What the dataset must hold: one of these.
     datasets: ClassVar[tuple[Holds, ...]] = HOLDS
@@ -151,9 +151,12 @@ SomeClients = Annotated[
 
 
 class ClientsStep(Step):
-    """A step that several clients may take at once. A list of clients is a sweep: a step for each of them."""
+    """A step that several clients may take at once."""
 
-    clients: SomeClients = Clients()
+    clients: SomeClients = Field(
+        default=Clients(),
+        description="Sessions at once: `threads` in each of `processes`, or a number of threads. A list is a sweep: a step for each.",
+    )
     #: All clients of a sweep, until the scenario makes a step for each; then the name that these share.
     sweep: tuple[SomeClients, ...] = Field(default=(), json_schema_extra=HIDDEN)
     swept: str | None = Field(default=None, json_schema_extra=HIDDEN)

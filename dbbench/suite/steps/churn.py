@@ -12,16 +12,15 @@ from dbbench.suite.steps.base import Step
 
 
 class ChurnStep(Step):
-    """Part of a table's rows deleted and inserted again, `passes` times; the content stays the same.
-
-    Runs of `transaction` rows each, drawn from the seed: a delete that commits by itself, then an insert.
-    """
+    """Part of a table's rows deleted and inserted again; the content stays the same."""
 
     kind: Literal["churn"]
-    table: Identifier
-    share: float = Field(default=0.2, gt=0, le=1)
-    passes: int = Field(default=5, ge=1)
-    transaction: int = Field(default=1000, ge=1)
+    table: Identifier = Field(description="Its primary key is a sequence, by whose ranges rows are deleted.")
+    share: float = Field(default=0.2, gt=0, le=1, description="Of the rows, in each pass; at least one run of rows.")
+    passes: int = Field(default=5, ge=1, description="Each picks other runs, from the seed.")
+    transaction: int = Field(
+        default=1000, ge=1, description="Rows in a run: one delete that commits, then one insert that commits."
+    )
 
     datasets = ("tables",)
     summable = True

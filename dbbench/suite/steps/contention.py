@@ -24,11 +24,22 @@ class ContentionStep(ClientsStep):
     """
 
     kind: Literal["contention"]
-    table: Identifier
-    clients: SomeClients = Clients(threads=8, processes=4)
-    iterations: int = Field(default=50, ge=1, le=100_000)
-    sub_iterations: int = Field(default=20, ge=0, le=100_000)
-    pool: int | None = Field(default=None, ge=1)
+    table: Identifier = Field(
+        description="Of an `integer` or `bigint` key and a `varchar` of 13 characters or more without an index; empty at the start."
+    )
+    clients: SomeClients = Field(default=Clients(threads=8, processes=4), description="Sessions that work at once.")
+    iterations: int = Field(default=50, ge=1, le=100_000, description="By each client; `--scale` multiplies it.")
+    sub_iterations: int = Field(
+        default=20,
+        ge=0,
+        le=100_000,
+        description="How often each iteration looks for an object by its text, each time in a transaction.",
+    )
+    pool: int | None = Field(
+        default=None,
+        ge=1,
+        description="Sessions that all clients share, at least one for each process; without it each client has its own.",
+    )
 
     datasets = ("tables",)
     summable = True

@@ -8,21 +8,24 @@ from dbbench.suite.steps.timed import TimedStep
 
 
 class KeyValueStep(TimedStep):
-    """One operation on records, one call after another, in operations per second.
-
-    `count` of the records (all of them, if not given; scaled with them) are inserted after those that are there, or
-    read, updated, deleted or sought among them. `transaction` of them are written and committed at once. `same` is one
-    record again and again. `affinity` binds each client's thread to a processor. Where the `cache` is cold, the engine
-    is opened anew before the first call, and none of its files is in memory.
-    """
+    """One operation on records, per second."""
 
     kind: Literal["keyvalue"]
-    operation: Literal["insert", "read", "update", "delete", "scan", "seek"]
-    count: int | None = Field(default=None, ge=1)
-    order: Literal["ascending", "random", "same"] = "ascending"
-    transaction: int = Field(default=1, ge=1, le=1_000_000)
-    affinity: bool = False
-    cache: Literal["warm", "cold"] = "warm"
+    operation: Literal["insert", "read", "update", "delete", "scan", "seek"] = Field(
+        description="`scan`: all records, by key where there is an order; `seek`: to a key or the next one."
+    )
+    count: int | None = Field(
+        default=None,
+        ge=1,
+        description="Records at scale 1; all, if not set. Inserts continue the existing ones; a delete takes the lowest numbers.",
+    )
+    order: Literal["ascending", "random", "same"] = Field(
+        default="ascending",
+        description="Of the records' numbers. `random`: each once, a smaller `count` spread over all; `same`: one record always.",
+    )
+    transaction: int = Field(default=1, ge=1, le=1_000_000, description="Records written and committed at once.")
+    affinity: bool = Field(default=False, description="Bind each client's thread to a processor.")
+    cache: Literal["warm", "cold"] = Field(default="warm", description="`cold`: one cold start, before the first call.")
 
     datasets = ("records",)
     unit = "1/s"

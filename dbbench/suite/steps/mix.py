@@ -8,17 +8,22 @@ from dbbench.suite.steps.timed import TimedStep
 
 
 class MixStep(TimedStep):
-    """A mix of operations on records, drawn at random by their weights: `operations` calls in all (scaled).
-
-    `scan` reads up to `scan_length` records from a key on; `modify` is a read and an update of one record. Keys
-    are drawn `uniform`, `zipfian` (some are far more popular than others), or `latest` (the newest are).
-    """
+    """Operations on records drawn at random, per second."""
 
     kind: Literal["mix"]
-    operations: int | None = Field(default=None, ge=1)
-    weights: dict[Literal["read", "update", "insert", "scan", "modify"], float] = Field(min_length=1)
-    keys: Literal["uniform", "zipfian", "latest"] = "zipfian"
-    scan_length: int = Field(default=100, ge=1, le=10_000)
+    operations: int | None = Field(
+        default=None, ge=1, description="Calls in all at scale 1; required without a `rate`, `duration` or `find`."
+    )
+    weights: dict[Literal["read", "update", "insert", "scan", "modify"], float] = Field(
+        min_length=1,
+        description="Of `read`, `update`, `insert`, `scan` and `modify`. `scan`: up to `scan_length` records from a key on; `modify`: a read, then an update.",
+    )
+    keys: Literal["uniform", "zipfian", "latest"] = Field(
+        default="zipfian", description="`zipfian`: a few are far more popular; `latest`: the newest are."
+    )
+    scan_length: int = Field(
+        default=100, ge=1, le=10_000, description="The maximum of a scan's records; its length is drawn evenly from 1."
+    )
 
     datasets = ("records",)
     unit = "1/s"

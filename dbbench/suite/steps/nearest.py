@@ -25,9 +25,9 @@ def dealt(queries: int, recalls: int) -> tuple[int, int]:
 
 
 class Where(Model):
-    """The vectors that a search is among: those with the label that so large a share of all have."""
+    """What neighbours must have."""
 
-    label: float = Field(gt=0, lt=1)
+    label: float = Field(gt=0, lt=1, description="A label, by its share.")
 
 
 def _listed(recall: Any) -> Any:
@@ -45,19 +45,19 @@ Recalls = Annotated[
 
 
 class NearestStep(TimedStep):
-    """Searches for the `k` vectors nearest to a query, in searches per second at equal `recall`.
-
-    Of each engine the least effort is found that reaches the recall on some of the queries; others are then timed. A
-    list of recalls is a step for each. `where` asks for the nearest among the vectors with one label; `queries` may be
-    ones from outside of the vectors' distribution.
-    """
+    """Searches for the nearest vectors, in searches per second at equal recall."""
 
     kind: Literal["nearest"]
-    k: int = Field(default=10, ge=1, le=MOST)
-    recall: Recalls = (0.95,)
-    where: Where | None = None
-    queries: Literal["inside", "outside"] = "inside"
-    warm_up: WarmUp = 100
+    k: int = Field(default=10, ge=1, le=MOST, description="Neighbours.")
+    recall: Recalls = Field(
+        default=(0.95,),
+        description="Each engine gets the least effort that reaches it; a list is a step for each: `NAME-90`, ...",
+    )
+    where: Where | None = Field(default=None, description="The neighbours are among these.")
+    queries: Literal["inside", "outside"] = Field(
+        default="inside", description="`outside`: those from outside of the distribution."
+    )
+    warm_up: WarmUp = Field(default=100, description="Calls first that don't count, two seconds at most; or a time.")
     #: The name and recalls of the step that this one was made from.
     tuned: str | None = Field(default=None, json_schema_extra=HIDDEN)
     recalls: tuple[float, ...] = Field(default=(), json_schema_extra=HIDDEN)

@@ -12,19 +12,25 @@ from dbbench.suite.steps.base import Step
 
 
 class ObjectStep(Step):
-    """Rows of a table as Python objects: each by its key (`get`), or many in one query (`get_many`).
-
-    `count` keys drawn at random (all of them, if not given; then `get_many` names none), in `iterations` passes. With
-    a warm `identity_map` the objects have been loaded before and are still held.
-    """
+    """Rows of a table as Python objects."""
 
     kind: Literal["objects"]
-    table: Identifier
-    operation: Literal["get", "get_many"]
-    count: int | None = Field(default=None, ge=1, le=1_000_000)
-    identity_map: Literal["cold", "warm"] = "cold"
-    warm_up: int = Field(default=1, ge=0)
-    iterations: int = Field(default=5, ge=1)
+    table: Identifier = Field(description="A table of the dataset.")
+    operation: Literal["get", "get_many"] = Field(
+        description="`get`: each object by its primary key, in a call each; `get_many`: by one query."
+    )
+    count: int | None = Field(
+        default=None,
+        ge=1,
+        le=1_000_000,
+        description="Random keys in a pass, at scale 1; without it `get_many` queries all rows.",
+    )
+    identity_map: Literal["cold", "warm"] = Field(
+        default="cold",
+        description="`warm`, for `get`: the objects are still held; layers without an identity map ask the database again.",
+    )
+    warm_up: int = Field(default=1, ge=0, description="Passes first that don't count.")
+    iterations: int = Field(default=5, ge=1, description="Passes, each with keys of its own.")
 
     datasets = ("tables",)
 

@@ -4,7 +4,7 @@ from collections.abc import Iterator, Sequence
 from collections.abc import Mapping as ReadOnly
 from typing import Any, ClassVar, Literal, Self
 
-from pydantic import model_validator
+from pydantic import Field, model_validator
 
 from dbbench.suite.answer import AnyAnswer, KnownAnswer, SqlAnswer
 from dbbench.suite.plain import Dangling, Mapping, mapping
@@ -14,15 +14,18 @@ from dbbench.suite.transaction_names import no_select
 
 
 class QueryStep(SqlStep):
-    """A query whose cursor is stepped to the end, reading one column (`read`, else the first) of each row.
-
-    Its rows are compared with what the reference returns, unless `answer` says otherwise; with `none` it is not ranked.
-    """
+    """A query whose rows are all fetched, reading one column of each."""
 
     kind: Literal["query"]
-    read: str = ""
-    answer: AnyAnswer = SqlAnswer()
-    cache: Literal["warm", "cold"] = "warm"
+    read: str = Field(
+        default="", description="The column that is read, by its name in the result; the first, if none is named."
+    )
+    answer: AnyAnswer = Field(
+        default=SqlAnswer(), description="What it must return, if not what the reference returns for `sql`."
+    )
+    cache: Literal["warm", "cold"] = Field(
+        default="warm", description="`cold`: each call is from a cold start; unsupported on an engine without files."
+    )
 
     required_operations: ClassVar[tuple[str, ...]] = ("query",)
 

@@ -21,10 +21,13 @@ Places = tuple[int, int]
 
 
 class Words(Model):
-    """Words of a query, drawn from those with these places in the vocabulary: 1 is the most frequent word's."""
+    """Words of a query."""
 
-    words: int = Field(default=2, ge=1, le=8)
-    among: Places = (21, 2_000)
+    words: int = Field(default=2, ge=1, le=8, description="Their number.")
+    among: Places = Field(
+        default=(21, 2_000),
+        description="Drawn from these places of the vocabulary: 1 is the most frequent, the first 16 are stop words.",
+    )
 
     @model_validator(mode="after")
     def _enough(self) -> Self:
@@ -36,19 +39,19 @@ class Words(Model):
 
 
 class Beginning(Words):
-    """The first `letters` of a word drawn alike."""
+    """The first letters of one word."""
 
-    words: int = Field(default=1, ge=1, le=1)
-    letters: int = Field(default=4, ge=1, le=10)
+    words: int = Field(default=1, ge=1, le=1, description="Their number.")
+    letters: int = Field(default=4, ge=1, le=10, description="Their number.")
 
 
 class Match(Model):
-    """The words of a query, and how they must be in a text. A phrase is of words that a text has one after another."""
+    """The words of a query, by one of these keys."""
 
-    all: Words | None = None
-    any: Words | None = None
-    phrase: Words | None = None
-    prefix: Beginning | None = None
+    all: Words | None = Field(default=None, description="Texts with all the words.")
+    any: Words | None = Field(default=None, description="With one or more of them.")
+    phrase: Words | None = Field(default=None, description="With words one after another.")
+    prefix: Beginning | None = Field(default=None, description="With a word that begins so.")
 
     @model_validator(mode="after")
     def _one(self) -> Self:
@@ -69,17 +72,18 @@ class Match(Model):
 
 
 class SearchStep(TimedStep):
-    """Searches for texts by words, in searches per second, for a second unless it says how long.
-
-    `match` says which texts; `top` how many of them, the best first, or all in any order. The `payload` is what a
-    search returns of each: its key, or key and text. The words of each call are drawn anew, the same for every engine.
-    """
+    """Searches for texts by words, in searches per second; words are drawn for each call."""
 
     kind: Literal["search"]
-    match: Match
-    top: int | None = Field(default=None, ge=1, le=MOST)
-    payload: Payload = "keys"
-    warm_up: WarmUp = 50
+    match: Match = Field(description="Which texts.")
+    top: int | None = Field(
+        default=None,
+        ge=1,
+        le=MOST,
+        description="At most this number, the best first; without it all that match, in any order.",
+    )
+    payload: Payload = Field(default="keys", description="`text`: key and text.")
+    warm_up: WarmUp = Field(default=50, description="Calls first that don't count, two seconds at most; or a time.")
 
     datasets = ("texts",)
     unit = "1/s"

@@ -2,14 +2,18 @@
 
 from typing import Literal
 
+from pydantic import Field
+
 from dbbench.suite.steps.base import Step
 
 
 class SizeStep(Step):
-    """The size of everything the engine keeps on disk, after a flush; with `compact` after its own compaction."""
+    """The size on disk after a flush, in bytes."""
 
     kind: Literal["size"]
-    compact: bool = False
+    compact: bool = Field(
+        default=False, description="Run first what the engine's documentation names for giving room back, like VACUUM."
+    )
 
     unit = "B"
 

@@ -15,16 +15,17 @@ from dbbench.suite.transaction_names import in_statement, unknown_tables
 
 
 class SqlStep(TimedStep):
-    """A statement, written once; `dialects` overrides it where a dialect differs, by "" where it has no such statement.
+    """A step of SQL."""
 
-    It may have `parameters`, as `:name`, whose values are drawn for each call.
-    """
-
-    sql: Sql
-    dialects: dict[str, Sql | Literal[""]] = {}
-    parameters: dict[Identifier, Parameter] = {}
-    warm_up: WarmUp = 1
-    iterations: int = Field(default=1, ge=1)
+    sql: Sql = Field(description="One statement, without a semicolon; of a `query` one SELECT.")
+    dialects: dict[str, Sql | Literal[""]] = Field(
+        default={}, description='Dialect -> the whole statement there; "" where it has none.'
+    )
+    parameters: dict[Identifier, Parameter] = Field(
+        default={}, description="Name -> parameter, as `:name` in the SQL; drawn for each call."
+    )
+    warm_up: WarmUp = Field(default=1, description="Calls first that don't count, or a time such as 2s.")
+    iterations: int = Field(default=1, ge=1, description="Timed calls.")
 
     datasets = ("tables",)
     summable = True

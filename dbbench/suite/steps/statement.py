@@ -16,31 +16,34 @@ from dbbench.suite.transaction_names import no_select, texts, unknown_tables
 
 
 class Check(Model):
-    """A query made after a statement, with the rows it must return; `columns` gives their types."""
+    """A query made after a statement, with the rows that it must return, in order."""
 
-    sql: Sql
-    dialects: dict[str, Sql] = {}
-    columns: tuple[ColumnName, ...] = Field(min_length=1)
-    rows: tuple[tuple[int | float | str, ...], ...]
+    sql: Sql = Field(description="The query.")
+    dialects: dict[str, Sql] = Field(default={}, description="Overrides of `sql`.")
+    columns: tuple[ColumnName, ...] = Field(
+        min_length=1,
+        description="For each column of the result a column of the dataset with its type, as `Table.Column`.",
+    )
+    rows: tuple[tuple[int | float | str, ...], ...] = Field(description="What it must return.")
 
 
 class Adds(Model):
-    """How many rows each call adds to a table.
+    """The rows that each call, warm-up included, adds to a table."""
 
-    `values` are those of its columns: the same in each row. The primary keys then follow on the dataset's, one by one.
-    """
-
-    table: Identifier
-    rows: int = Field(default=1, ge=0)
-    values: dict[Identifier, int | float | str] = {}
+    table: Identifier = Field(description="A table of the dataset.")
+    rows: int = Field(default=1, ge=0, description="Of each call.")
+    values: dict[Identifier, int | float | str] = Field(
+        default={},
+        description="Column -> value, the same in each row, and compared; keys follow on the dataset's. Not with `parameters`.",
+    )
 
 
 class StatementStep(SqlStep):
-    """A statement with an implicit commit: one call after another, or at a rate; by one client or several."""
+    """A statement that commits alone and returns no rows. Without `adds` or `check` it has no rank."""
 
     kind: Literal["statement"]
-    adds: Adds | None = None
-    check: Check | None = None
+    adds: Adds | None = Field(default=None, description="The rows that each call adds, which are counted.")
+    check: Check | None = Field(default=None, description="A query made afterwards.")
 
     required_operations: ClassVar[tuple[str, ...]] = ("statement",)
     #: Whatever the statement is: nobody reads SQL to find out.

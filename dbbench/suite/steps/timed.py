@@ -57,14 +57,11 @@ Arrivals = Literal["constant", "poisson"]
 
 
 class Rate(Model):
-    """Calls at moments of their own, whether or not those before are done; `per_second` of all clients together.
+    """Calls at moments set before, even if earlier ones haven't ended: the figure is their latency."""
 
-    `seconds` is for how long, unless the step has a `duration`.
-    """
-
-    per_second: float = Field(gt=0, le=1e7)
-    arrivals: Arrivals = "constant"
-    seconds: Time | None = None
+    per_second: float = Field(gt=0, le=1e7, description="Of all clients together.")
+    arrivals: Arrivals = Field(default="constant", description="`poisson`: from the seed, the same for every engine.")
+    seconds: Time | None = Field(default=None, description="For how long, unless the step has a `duration`.")
 
     @model_validator(mode="after")
     def _some_calls(self) -> Self:
@@ -74,19 +71,22 @@ class Rate(Model):
 
 
 class Find(Model):
-    """The highest rate at which a percentile of latency stays under a limit: one of `p50` to `p99`.
+    """The highest rate at which a percentile of latency stays under a limit: one of `p50` to `p99`."""
 
-    Each rate is tried for `trial` seconds, and longer if so few calls say nothing of the percentile; the search ends
-    where a rate that keeps the limit and one that doesn't are less than `resolution` apart.
-    """
-
-    p50: Time | None = None
-    p90: Time | None = None
-    p95: Time | None = None
-    p99: Time | None = None
-    arrivals: Arrivals = "poisson"
-    trial: Time = 5.0
-    resolution: float = Field(default=0.05, ge=0.01, le=1)
+    p50: Time | None = Field(default=None, description="A limit, such as 10ms.")
+    p90: Time | None = Field(default=None, description="A limit.")
+    p95: Time | None = Field(default=None, description="A limit.")
+    p99: Time | None = Field(default=None, description="A limit.")
+    arrivals: Arrivals = Field(default="poisson", description="As for `rate`.")
+    trial: Time = Field(
+        default=5.0, description="How long each rate is tried; longer where a percentile needs more calls."
+    )
+    resolution: float = Field(
+        default=0.05,
+        ge=0.01,
+        le=1,
+        description="Ends where the lowest rate that fails is so close to the highest that passes: 0.05 is 5 %.",
+    )
 
     @model_validator(mode="after")
     def _one_limit(self) -> Self:
@@ -109,17 +109,21 @@ class Find(Model):
 
 
 class TimedStep(ClientsStep):
-    """A step that makes the same kind of call again and again, by one client or several.
+    """A step under load control. Without these keys one client makes one call after another."""
 
-    One call after another, as many as the kind says or for a `duration`; or at a `rate`; or at the highest rate that
-    `find` asks for. Before what counts each client makes its `warm_up`, and the load grows evenly for `ramp_up`.
-    """
-
-    rate: Rate | None = None
-    find: Find | None = None
-    duration: Time | None = None
-    warm_up: WarmUp = 0
-    ramp_up: Time | None = None
+    rate: Rate | None = Field(default=None, description="Calls at a rate.")
+    find: Find | None = Field(default=None, description="The highest rate that keeps a limit.")
+    duration: Time | None = Field(
+        default=None,
+        description="In place of a number of calls, such as 10s; a `search`, and a `nearest` under load, have a second.",
+    )
+    warm_up: WarmUp = Field(
+        default=0,
+        description="Calls of each client first, or a time such as 2s, that don't count.",
+    )
+    ramp_up: Time | None = Field(
+        default=None, description="A time before calls count in which clients start in turn, or the rate rises evenly."
+    )
 
     #: The key that says how many calls there are, where nothing says how long.
     calls_key: ClassVar[str] = "iterations"

@@ -15,7 +15,9 @@ class TotalStep(Step):
     """The sum of the times of steps before it."""
 
     kind: Literal["total"]
-    of: tuple[Slug, ...] = Field(min_length=2)
+    of: tuple[Slug, ...] = Field(
+        min_length=2, description="Two or more of the kinds `load`, `churn`, `query`, `statement` and `contention`."
+    )
 
     needs_data = False
     leaves_tables_empty = True

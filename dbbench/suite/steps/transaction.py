@@ -19,39 +19,36 @@ Missing = Literal["error", "skip", "rollback"]
 
 
 class Statement(Model):
-    """One statement with its parameters as `:name`. `row` names the columns of its first row for those after it.
+    """One statement of a transaction."""
 
-    Of a statement without `row` that returns rows all are read. Where the row is missing, or has a NULL in it, the
-    engine is wrong (`error`), the rest of the transaction or of this repetition is left out (`skip`), or the
-    transaction is rolled back, as the suite wants it to be now and then (`rollback`).
-    """
-
-    sql: Sql
-    dialects: dict[str, Sql] = {}
-    row: tuple[Identifier, ...] = ()
-    missing: Missing = "error"
+    sql: Sql = Field(description="With parameters as `:name`, and without `%`, which some drivers use.")
+    dialects: dict[str, Sql] = Field(default={}, description="Overrides of `sql`.")
+    row: tuple[Identifier, ...] = Field(
+        default=(),
+        description="Names for the columns of the first row, for later statements; without it all rows are read.",
+    )
+    missing: Missing = Field(
+        default="error",
+        description="If there is no such row, or a NULL in it. `error`: the engine is wrong; `skip`: leave out the rest of the transaction, or of this repetition; `rollback`: roll back on purpose.",
+    )
 
 
 class Repeated(Model):
-    """Statements that are repeated, with parameters that are drawn for each repetition.
+    """Statements that are repeated."""
 
-    `repeat` is their number, or the name of a parameter of the transaction that is drawn from integers.
-    """
-
-    repeat: Annotated[int, Field(ge=1, le=10_000)] | Identifier
-    parameters: dict[Identifier, Parameter] = {}
-    statements: tuple[Statement, ...] = Field(min_length=1)
+    repeat: Annotated[int, Field(ge=1, le=10_000)] | Identifier = Field(
+        description="How often: a number, or an `integer` parameter."
+    )
+    parameters: dict[Identifier, Parameter] = Field(default={}, description="Drawn anew each time.")
+    statements: tuple[Statement, ...] = Field(min_length=1, description="In their order.")
 
 
 class Think(Model):
-    """How long a client thinks after a transaction: `constant` seconds, and some that are drawn, or one of both.
+    """How long a client pauses after a transaction; a time alone is `constant`."""
 
-    Those are drawn by a negative exponential distribution with a `mean`; none is above `at_most`, 10 times the mean.
-    """
-
-    constant: Time | None = None
-    mean: Time | None = None
-    at_most: Time | None = None
+    constant: Time | None = Field(default=None, description="Always.")
+    mean: Time | None = Field(default=None, description="Of an exponential distribution, added to it.")
+    at_most: Time | None = Field(default=None, description="Of what is drawn; 10 times the mean, if not set.")
 
     @model_validator(mode="after")
     def _some_time(self) -> Self:
@@ -98,14 +95,13 @@ AnyStatement = Annotated[
 
 
 class Transaction(Model):
-    """Statements in one transaction, drawn in proportion to its weight."""
+    """Statements in one transaction."""
 
     name: Slug
-    weight: float = Field(default=1, gt=0, le=1e9)
-    #: The pause after it, in place of that of the step.
-    think: SomeThink | None = None
-    parameters: dict[Identifier, Parameter] = {}
-    statements: tuple[AnyStatement, ...] = Field(min_length=1)
+    weight: float = Field(default=1, gt=0, le=1e9, description="How often it is drawn.")
+    think: SomeThink | None = Field(default=None, description="In place of that of the step.")
+    parameters: dict[Identifier, Parameter] = Field(default={}, description="Name -> parameter.")
+    statements: tuple[AnyStatement, ...] = Field(min_length=1, description="In their order.")
 
     @property
     def every(self) -> Iterator[Statement]:
@@ -121,33 +117,35 @@ class Transaction(Model):
 
 
 class Invariant(Model):
-    """A query that says whether the data is right when the step is done.
-
-    It must return no row; or, with `grows`, one number, which the step must have made larger by what its committed
-    transactions add: transaction -> a number for each call, or one of its parameters, to be summed up (`-name`: taken
-    away).
-    """
+    """A query that tests the data afterwards: it must return no row, or grow as expected."""
 
     name: Slug
     note: Note = ""
-    sql: Sql
-    dialects: dict[str, Sql] = {}
-    grows: dict[Slug, int | Annotated[str, Field(pattern=r"^-?[A-Za-z][A-Za-z0-9_]{0,62}$")]] | None = None
+    sql: Sql = Field(description="The query.")
+    dialects: dict[str, Sql] = Field(default={}, description="Overrides of `sql`.")
+    grows: dict[Slug, int | Annotated[str, Field(pattern=r"^-?[A-Za-z][A-Za-z0-9_]{0,62}$")]] | None = Field(
+        default=None,
+        description="Then it returns one whole number, grown by what was committed: transaction -> a number for each call, or an `integer` parameter (`-amount`: subtracted).",
+    )
 
 
 class TransactionStep(TimedStep):
-    """Transactions drawn by their weights, `calls` of them in all (scaled), and what must hold when they are done.
-
-    Calls that aren't done within `time_limit` are no longer made, and the step has no figure.
-    """
+    """Transactions of your own, committed per second."""
 
     kind: Literal["transaction"]
-    calls: int | None = Field(default=None, ge=1, le=10**9)
-    time_limit: Time | None = None
-    #: The pause of a client after each transaction that has none of its own.
-    think: SomeThink | None = None
-    transactions: tuple[Transaction, ...] = Field(min_length=1, max_length=100)
-    invariants: tuple[Invariant, ...] = ()
+    calls: int | None = Field(
+        default=None,
+        ge=1,
+        le=10**9,
+        description="Transactions of all clients together at scale 1; required without a `rate`, `duration` or `find`.",
+    )
+    time_limit: Time | None = Field(default=None, description="Of the `calls`, such as 5min.")
+    think: SomeThink | None = Field(
+        default=None,
+        description="The pause after each: a time, or {`constant`, `mean`, `at_most`}: an exponential time added to a constant. Throughput includes it, latency doesn't. Not with a `rate` or `find`.",
+    )
+    transactions: tuple[Transaction, ...] = Field(min_length=1, max_length=100, description="Drawn by their weights.")
+    invariants: tuple[Invariant, ...] = Field(default=(), description="Without any the step is not verified.")
 
     datasets = ("tables",)
     unit = "1/s"
