@@ -36,7 +36,7 @@ class Gate:
     blind: tuple[str, ...]
     #: What only the old run has.
     gone: tuple[Alone, ...]
-    #: Whether there is anything to gate: a step that has a figure in the old run.
+    #: Whether there is nothing to gate: no step has a figure of both, or sizes alone have where other steps should.
     empty: bool
     #: Timed steps where the run tells an engine apart from itself: nothing is shown there.
     doubted: tuple[Pair, ...] = ()
@@ -65,6 +65,7 @@ def gated(
     doubts = [pair for pair in timed if (pair.scenario, pair.step) in doubted]
     unknown = [pair for pair in timed if pair in doubts or not _decided(pair, share)]
     decided = {pair.engine for pair in timed if pair not in unknown}
+    lacks = [pair for pair in pairs if pair.verdict in (ComparisonVerdict.NEITHER, ComparisonVerdict.MENDED)]
     return Gate(
         share=share,
         strict=strict,
@@ -74,7 +75,8 @@ def gated(
         blind=tuple(dict.fromkeys(pair.engine for pair in timed if pair.engine not in decided)),
         gone=tuple(gone),
         doubted=tuple(doubts),
-        empty=all(pair.verdict in (ComparisonVerdict.NEITHER, ComparisonVerdict.MENDED) for pair in pairs),
+        empty=len(lacks) == len(pairs)
+        or (not timed and any(pair.verdict is ComparisonVerdict.NEITHER for pair in lacks)),
     )
 
 

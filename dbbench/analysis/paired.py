@@ -31,7 +31,7 @@ from dbbench.analysis.verdicts import (
 )
 from dbbench.host.interference import MOST_OTHERS
 from dbbench.host.metric import Metric
-from dbbench.results.chosen_run import by_metric, lacking
+from dbbench.results.chosen_run import figures_of, lacking
 from dbbench.results.run_directory import Manifest, Run
 from dbbench.results.trial import TrialResult
 
@@ -130,14 +130,14 @@ def pair_gate(
 
     Without a metric it is the undelayed time where other processes disturbed the median trial and each timed step has
     one, and each step's own figure elsewhere (ADR 17). `strict`: what can't be told fails too. Where a control is told
-    apart from what it repeats, nothing is shown. Raises UserError if the results have no figures of the metric.
+    apart from what it repeats, nothing is shown. Without any figures of the metric the gate is undecided.
     """
     others = None
     if metric is None:
         mine = [result for result in results if result.engine_name in names]
         others = _others(mine)
         metric = Metric.WALL if others is None or lacking(mine, Metric.UNDELAYED) else Metric.UNDELAYED
-    rows = summarise(run.suite, run.manifest, by_metric(results, metric))
+    rows = summarise(run.suite, run.manifest, figures_of(results, metric))
     if step and "" not in beside:
         rows = [row for row in rows if _is_one(row, {step, *beside})]
     pairs = paired(rows, *names, min(MARGIN, share))

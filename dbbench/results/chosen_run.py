@@ -34,16 +34,25 @@ def metric_of(figure: str) -> Metric:
 
 def by_metric(results: Iterable[TrialResult], metric: Metric) -> list[TrialResult]:
     """The results with the figures of a metric. Raises UserError if none has such a figure. Sizes stay."""
-    if metric is Metric.WALL:
-        return list(results)
-    found = [
-        result.model_copy(update={"steps": tuple(_by(metric, step) for step in result.steps)}) for result in results
-    ]
-    if found and not any(step.metric == metric.by and step.value is not None for one in found for step in one.steps):
+    found = figures_of(results, metric)
+    if (
+        metric is not Metric.WALL
+        and found
+        and not any(step.metric == metric.by and step.value is not None for one in found for step in one.steps)
+    ):
         raise UserError(
             f"the run keeps no {metric.by} of its calls: run it again, or choose another metric than {metric}"
         )
     return found
+
+
+def figures_of(results: Iterable[TrialResult], metric: Metric) -> list[TrialResult]:
+    """The same; a step without such a figure has none, with the reason."""
+    if metric is Metric.WALL:
+        return list(results)
+    return [
+        result.model_copy(update={"steps": tuple(_by(metric, step) for step in result.steps)}) for result in results
+    ]
 
 
 def lacking(results: Iterable[TrialResult], metric: Metric) -> set[str]:

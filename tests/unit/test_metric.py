@@ -19,7 +19,7 @@ from dbbench.analysis.summary import summarise
 from dbbench.analysis.verdicts import ComparisonVerdict
 from dbbench.cli import main
 from dbbench.cli.common import open_console
-from dbbench.cli.gates import PairGate, show_gates
+from dbbench.cli.gates import PairGate, parse_gate, show_gates
 from dbbench.errors import UserError
 from dbbench.host.metric import Metric
 from dbbench.loadgen.job import ClientTimings
@@ -102,6 +102,23 @@ def test_a_run_without_it_is_refused(metric: Metric, tmp_path: Path) -> None:
     with pytest.raises(UserError, match=f"keeps no {metric.by}"):
         by_metric(run.results(), metric)
     assert by_metric([], metric) == []
+
+
+def test_a_gate_by_what_a_run_or_its_engines_lack_is_undecided(tmp_path: Path) -> None:
+    """A size that is the same passes nothing."""
+    lacks = {"e@old": Fake("E [old]"), "e@new": Fake("E [new]")}
+
+    def change(result: dict[str, Any]) -> None:
+        if result["engine_name"] == "other":
+            for step in result["steps"]:
+                step["usage"] = {"cpu": 1.0}
+
+    for folder, engines in ("none", lacks), ("others", {**lacks, "other": Fake("Other")}):
+        run = fabricate(tmp_path / folder, engines, rounds=6, change=change)
+        out = io.StringIO()
+        assert show_gates(run, Console(file=out, width=80), (parse_gate("e@new/e@old:10%:cpu"),)) == 3
+        assert "undecided at 10 %; no timed step has a figure of both" in " ".join(out.getvalue().split())
+        assert show_gates(run, open_console(), (parse_gate("e@new/e@old:database-size:10%:cpu"),)) == 0
 
 
 # CPU time

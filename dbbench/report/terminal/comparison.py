@@ -78,7 +78,7 @@ def _held(pair: Pair, shown: Comparison) -> str:
 def _doubts(shown: Comparison, gate: Gate, quoted: Callable[[str], str]) -> Iterator[str]:
     """What the gate could not look at, and what to do about it."""
     if gate.empty:
-        yield "no step has a figure in both runs"
+        yield "no timed step has a figure in both runs"
     if gate.blind:
         yield f"no timed step of {', '.join(quoted(engine) for engine in gate.blind)} could be decided"
     if gate.unknown:

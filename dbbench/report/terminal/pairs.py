@@ -73,7 +73,7 @@ def _words(pairs: Sequence[Pair], gate: Gate) -> Iterator[str]:
         else f"{gate.answer} at {share}"
     )
     if gate.empty:
-        yield "no step has a figure of both"
+        yield "no timed step has a figure of both"
     if gate.doubted:
         yield f"the control differs from what it repeats in {', '.join(pair.step for pair in gate.doubted)}: no step is judged there"
     if gate.unknown:
