@@ -32,7 +32,16 @@ if TYPE_CHECKING:
         TransactionOperations,
         VectorOperations,
     )
-    from dbbench.engine.options import Options, Program, ServerSetting, server_setting_names, server_settings
+    from dbbench.engine.options import (
+        MemoryShare,
+        Options,
+        Program,
+        ServerSetting,
+        Shares,
+        chosen,
+        server_setting_names,
+        server_settings,
+    )
     from dbbench.engine.private_server import PrivateServer, program
     from dbbench.engine.size import File, FileRole, Size
     from dbbench.engine.sql.dialect import RECORD_KEY, RECORD_TABLE, RECORD_VALUE, STANDARD_TYPES, Dialect

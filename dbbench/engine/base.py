@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Protocol
 from pydantic import BaseModel
 
 from dbbench.engine.operations import LoadFormat, ResultFormat
-from dbbench.engine.options import Options, programs
+from dbbench.engine.options import Options, Shares, programs, with_shares
 from dbbench.engine.size import FileRole, Size, files_in
 from dbbench.engine.traits import EngineInfo, Traits
 from dbbench.errors import Unsupported
@@ -40,13 +40,13 @@ class Setup:
     directory: Path
     #: The durability that was asked for. `Engine.info()` says which one the engine gives.
     tier: Tier
-    #: What the user has set; `Engine.options` is the same, checked, with the defaults.
+    #: What the user has set; `Engine.options` is the same, checked, with the defaults and shares.
     options: Mapping[str, object] = field(default_factory=dict)
     #: Where the server is. It may hold a password, so it is kept in memory only. Empty: the engine starts a private
     #: server, or needs none.
     url: str = field(default="", repr=False)
-    #: Bytes that the engine and its harness may use together (--memory-limit); None where the system keeps no limit.
-    memory_limit: int | None = None
+    #: The memory for options with a `MemoryShare` that the user left open.
+    shares: Shares = field(default_factory=Shares)
 
 
 class Session:
@@ -119,7 +119,7 @@ class Engine(Traits):
             raise Unsupported(f"{self.name} has no server to name a URL of")
         if self.url_required and not setup.url:
             raise Unsupported(f"{self.name} needs a server: --url {self.name}={self.url_example}")
-        self.options: Any = self.options_class.model_validate(dict(setup.options))
+        self.options: Any = with_shares(self.options_class.model_validate(dict(setup.options)), setup.shares)
         #: The tier to give: the one asked for, or the next that promises more. `info()` says if a server gives more
         #: still.
         self.tier = self.effective_tier(setup.tier)

@@ -2,11 +2,15 @@
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Annotated, TypeVar
+from typing import Annotated, Any, Literal, TypeVar
 
 from pydantic import BaseModel, ConfigDict
+from pydantic_core import core_schema
 
 M = TypeVar("M")
+Model = TypeVar("Model", bound=BaseModel)
+#: The value that leaves an option of memory as the engine is installed: at the engine's own default.
+AS_INSTALLED = "as-installed"
 
 
 class Options(BaseModel):
@@ -36,6 +40,54 @@ class ServerSetting:
     form: str = "{}"
 
 
+@dataclass(frozen=True)
+class Shares:
+    """The memory in MiB for an option with a `MemoryShare`, unless the user sets it. None: the engine's own default."""
+
+    #: For one cache, which all clients use.
+    cache: int = 64
+    #: For the cache of each client.
+    client_cache: int = 64
+    #: For a cache together with the memory that queries work in.
+    memory: int | None = None
+
+
+@dataclass(frozen=True)
+class MemoryShare:
+    """The mark of an option that is an engine's memory in MiB: a number from `least` to `most`, or `as-installed`.
+
+    dbbench sets it to the same share for all engines, unless the user does.
+    """
+
+    share: Literal["cache", "client_cache", "memory"] = "cache"
+    least: int = 1
+    most: int | None = None
+
+    def __get_pydantic_core_schema__(self, _source: object, _handler: object) -> core_schema.CoreSchema:
+        number = core_schema.nullable_schema(core_schema.int_schema(ge=self.least, le=self.most))
+        return core_schema.no_info_wrap_validator_function(
+            lambda value, checked: value if value == AS_INSTALLED else checked(value),
+            number,
+            serialization=core_schema.simple_ser_schema("any"),
+        )
+
+    def of(self, shares: Shares) -> int | None:
+        """The share that this option gets."""
+        found: int | None = getattr(shares, self.share)
+        return found and max(self.least, min(found, self.most or found))
+
+
+def with_shares(options: Model, shares: Shares) -> Model:
+    """The options, with each share of memory that the user left open."""
+    open_ones = [(name, mark) for name, mark in marked(type(options), MemoryShare) if getattr(options, name) is None]
+    return options.model_copy(update={name: mark.of(shares) for name, mark in open_ones})
+
+
+def chosen(value: Any) -> Any:
+    """An option's value; None where it leaves the engine's own default."""
+    return None if value == AS_INSTALLED else value
+
+
 def programs(options: type[BaseModel]) -> list[str]:
     """The options that are a Program."""
     return [name for name, _ in marked(options, _Named)]
@@ -43,7 +95,7 @@ def programs(options: type[BaseModel]) -> list[str]:
 
 def server_settings(options: BaseModel) -> dict[str, str]:
     """The settings that a private server starts with: name -> value. None leaves the server's default."""
-    values = ((mark, getattr(options, name)) for name, mark in marked(type(options), ServerSetting))
+    values = ((mark, chosen(getattr(options, name))) for name, mark in marked(type(options), ServerSetting))
     return {mark.name: mark.form.format(value) for mark, value in values if value is not None}
 
 

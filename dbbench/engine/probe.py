@@ -28,7 +28,7 @@ from pydantic_core import PydanticUndefined, to_jsonable_python
 
 from dbbench.engine import registry, variants
 from dbbench.engine.null import does_work
-from dbbench.engine.options import ServerSetting, marked
+from dbbench.engine.options import AS_INSTALLED, MemoryShare, ServerSetting, marked
 from dbbench.errors import Unavailable, UserError
 from dbbench.host.processes import Packages, environment, first_on_path, forbid_core_dumps, python
 from dbbench.message import clean, cleaned
@@ -292,12 +292,23 @@ def _described(known: Probed, plugin: type[Engine]) -> Probed:
         unverified=plugin.unverified,
         by_name_only=plugin.by_name_only,
         lacks={str(what): why for what, why in plugin.missing_features.items()},
-        options={key: str(value.description or "") for key, value in plugin.options_class.model_fields.items()},
+        options={key: _purpose(value) for key, value in plugin.options_class.model_fields.items()},
         defaults={key: text for key, value in plugin.options_class.model_fields.items() if (text := _default(value))},
     )
 
 
+def _purpose(option: FieldInfo) -> str:
+    purpose = str(option.description or "")
+    return f"{purpose}; {AS_INSTALLED} for its own default" if _is_share(option) else purpose
+
+
+def _is_share(option: FieldInfo) -> bool:
+    return any(isinstance(mark, MemoryShare) for mark in option.metadata)
+
+
 def _default(option: FieldInfo) -> str:
+    if _is_share(option):
+        return "a share of the memory"
     if option.default is PydanticUndefined or option.default is None:
         return ""
     value = to_jsonable_python(option.default, fallback=str)

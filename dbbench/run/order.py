@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import Any, Self
 
 from dbbench.cluster.place import Place
+from dbbench.engine.options import Shares
 from dbbench.host import atomic_json
 from dbbench.results.trial_files import Watch
 from dbbench.run.record import Planned
@@ -28,6 +29,7 @@ class TrialOrder(Planned):
     run: Path
     options: dict[str, Any]
     process: WorkerProcess
+    shares: Shares = Shares()
     #: The hosts that the clients are on, if they are on several.
     place: Place | None = None
     #: What `explain` wants to know of a step.

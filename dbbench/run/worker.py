@@ -86,7 +86,7 @@ class Worker:
         self.env = {name: os.environ.get(name, "") for name in order.process.env}
         work = Path(order.process.work)
         tier = Tier(order.scenario.durability)
-        self.setup = Setup(work / "data", tier, order.options, url, order.process.memory_limit)
+        self.setup = Setup(work / "data", tier, order.options, url, order.shares)
         self.hosts: Hosts | None = None
         self.record = WorkerRecord()
         self.given = scheduling()

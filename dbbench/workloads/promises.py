@@ -11,6 +11,7 @@ an engine below the floor did not sync, and one above it may not have synced.
 import os
 
 from dbbench.datasets.compressed import too_few
+from dbbench.engine.options import chosen
 from dbbench.engine.sql.session import SQLEngine, SQLSession, fetch
 from dbbench.errors import WrongAnswer
 from dbbench.host.interference import PAGE, sync_probe
@@ -62,7 +63,7 @@ def changed_option(context: StepContext) -> str:
         if not isinstance(engine, SQLEngine) or engine.url:
             return ""
         for name, query in engine.option_queries.items():
-            given = getattr(engine.options, name, None)
+            given = chosen(getattr(engine.options, name, None))
             if given is None:
                 continue
             ((found,),) = fetch(session, query)

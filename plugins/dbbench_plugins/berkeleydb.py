@@ -3,17 +3,17 @@
 from collections.abc import Callable, Iterable, Sequence
 from functools import partial
 from itertools import islice
-from typing import Any, ClassVar
+from typing import Annotated, Any, ClassVar
 
 from pydantic import Field
 
-from dbbench.engine import Concurrency, Engine, FileRole, Options, Publication, Session, Tier
+from dbbench.engine import Concurrency, Engine, FileRole, MemoryShare, Options, Publication, Session, Tier, chosen
 
 Pair = tuple[bytes, bytes]
 
 
 class PlainOptions(Options):
-    cache_mib: int = Field(default=64, ge=1, description="page cache, MiB")
+    cache_mib: Annotated[int | None, MemoryShare()] = Field(default=None, description="page cache, MiB")
 
 
 class TransactionalOptions(PlainOptions):
@@ -225,7 +225,8 @@ class BerkeleyDB(Engine):
 
         common = db.DB_CREATE | db.DB_PRIVATE | db.DB_INIT_MPOOL
         self.environment = db.DBEnv()
-        self.environment.set_cachesize(0, self.options.cache_mib * 2**20, 1)
+        if mib := chosen(self.options.cache_mib):
+            self.environment.set_cachesize(mib // 1024, mib % 1024 * 2**20, 1)
         self.environment.open(str(self.directory), common | self._transactions(db))
         self.database = db.DB(self.environment)
         self.database.open("records.db", dbtype=db.DB_BTREE, flags=db.DB_CREATE | self._handle(db))

@@ -8,7 +8,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
 from itertools import chain
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar
 
 from pydantic import Field
 
@@ -16,6 +16,7 @@ from dbbench.engine import (
     STANDARD_TYPES,
     Concurrency,
     Dialect,
+    MemoryShare,
     Options,
     Publication,
     Retry,
@@ -24,6 +25,7 @@ from dbbench.engine import (
     Setup,
     Tier,
     Unsupported,
+    chosen,
     fetch,
 )
 from dbbench_plugins.sql_vectors import VectorRows, VectorTable
@@ -52,10 +54,8 @@ _AT_ONCE = 2_048
 
 class DuckDBOptions(Options):
     threads: int | None = Field(default=None, ge=1, description="worker threads; DuckDB's own choice if not given")
-    memory_limit_mib: int | None = Field(
-        default=None,
-        ge=16,
-        description="memory that DuckDB may use, MiB; half of --memory-limit, or 80 % of the machine's, if not given",
+    memory_limit_mib: Annotated[int | None, MemoryShare("memory", least=16)] = Field(
+        default=None, description="memory that DuckDB may use, for its cache and for queries, MiB"
     )
     indexes: bool = Field(
         default=True,
@@ -193,8 +193,6 @@ class DuckDB(VectorTable):
 
     def __init__(self, setup: Setup) -> None:
         super().__init__(setup)
-        # Its own choice is 80 % of the limit. It needs more than it plans with, and the harness has its share.
-        self._memory_limit_mib = self.options.memory_limit_mib or (setup.memory_limit or 0) // 2 // 2**20
         if not self.options.indexes:
             why = "the option `indexes` is off"
             self.sql = _WithoutIndexes(**vars(self.sql))  # type: ignore[misc]  # this one's
@@ -212,8 +210,8 @@ class DuckDB(VectorTable):
         settings: dict[str, Any] = {}
         if self.options.threads:
             settings["threads"] = self.options.threads
-        if self._memory_limit_mib:
-            settings["memory_limit"] = f"{self._memory_limit_mib}MiB"
+        if mib := chosen(self.options.memory_limit_mib):
+            settings["memory_limit"] = f"{mib}MiB"
         self.connection = duckdb.connect(str(self.directory / "data.duckdb"), config=settings)
 
     def connect(self) -> Session:

@@ -4,17 +4,19 @@ from collections import deque
 from collections.abc import Callable, Iterable, Sequence
 from functools import partial
 from itertools import islice, starmap
-from typing import Any, ClassVar, Literal
+from typing import Annotated, Any, ClassVar, Literal
 
 from pydantic import Field
 
-from dbbench.engine import Concurrency, Engine, FileRole, Options, Publication, Session, Tier
+from dbbench.engine import Concurrency, Engine, FileRole, MemoryShare, Options, Publication, Session, Tier, chosen
 
 Pair = tuple[bytes, bytes]
 
 
 class LevelDBOptions(Options):
-    cache_mib: int = Field(default=64, ge=1, description="cache of uncompressed blocks, MiB")
+    cache_mib: Annotated[int | None, MemoryShare()] = Field(
+        default=None, description="cache of uncompressed blocks, MiB"
+    )
     write_buffer_mib: int = Field(default=4, ge=1, description="records held in memory before they become a table, MiB")
     compression: Literal["snappy", "none"] = Field(default="snappy", description="of the tables")
     bloom_bits: int = Field(default=0, ge=0, le=64, description="of a table's Bloom filter for each key; 0 for none")
@@ -110,10 +112,11 @@ class LevelDB(Engine):
     def open(self) -> None:
         import plyvel
 
+        mib = chosen(self.options.cache_mib)
         self.database = plyvel.DB(
             str(self.directory / "data"),
             create_if_missing=True,
-            lru_cache_size=self.options.cache_mib * 2**20,
+            lru_cache_size=mib and mib * 2**20,
             write_buffer_size=self.options.write_buffer_mib * 2**20,
             bloom_filter_bits=self.options.bloom_bits,
             compression=None if self.options.compression == "none" else self.options.compression,

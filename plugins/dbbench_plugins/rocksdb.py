@@ -6,18 +6,20 @@ from collections.abc import Callable, Iterable, Sequence
 from functools import partial
 from importlib.metadata import version
 from itertools import islice, starmap
-from typing import Any, ClassVar, Literal
+from typing import Annotated, Any, ClassVar, Literal
 
 from pydantic import Field
 
-from dbbench.engine import Concurrency, Engine, FileRole, Options, Publication, Session, Tier
+from dbbench.engine import Concurrency, Engine, FileRole, MemoryShare, Options, Publication, Session, Tier, chosen
 from dbbench_plugins.leveldb import Pair, table_part
 
 _VERSION = re.compile(r"RocksDB version: (\d[\d.]*)")
 
 
 class RocksDBOptions(Options):
-    cache_mib: int = Field(default=64, ge=1, description="cache of uncompressed blocks, MiB")
+    cache_mib: Annotated[int | None, MemoryShare()] = Field(
+        default=None, description="cache of uncompressed blocks, MiB"
+    )
     write_buffer_mib: int = Field(
         default=64, ge=1, description="records held in memory before they become a table, MiB"
     )
@@ -134,7 +136,8 @@ class RocksDB(Engine):
         import rocksdict
 
         blocks = rocksdict.BlockBasedOptions()
-        blocks.set_block_cache(rocksdict.Cache(self.options.cache_mib * 2**20))
+        if mib := chosen(self.options.cache_mib):
+            blocks.set_block_cache(rocksdict.Cache(mib * 2**20))
         if self.options.bloom_bits:
             blocks.set_bloom_filter(self.options.bloom_bits, False)  # of a whole table, as its guide advises
         options = rocksdict.Options(raw_mode=True)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import sqlite3
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, ClassVar, Literal
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal
 
 from pydantic import Field
 
@@ -14,6 +14,7 @@ from dbbench.engine import (
     Concurrency,
     Dialect,
     FileRole,
+    MemoryShare,
     Options,
     Publication,
     Retry,
@@ -24,6 +25,7 @@ from dbbench.engine import (
     SQLSession,
     Tier,
     Unsupported,
+    chosen,
     fetch,
 )
 from dbbench_plugins.sql_texts import TextRows
@@ -47,7 +49,9 @@ _FTS5 = (
 
 
 class CommonOptions(Options):
-    cache_mib: int = Field(default=64, ge=1, description="page cache of a connection, MiB")
+    cache_mib: Annotated[int | None, MemoryShare("client_cache")] = Field(
+        default=None, description="page cache of a connection, MiB"
+    )
     page_size: Literal["512", "1024", "2048", "4096", "8192", "16384", "32768", "65536"] = Field(
         default="4096", description="bytes"
     )
@@ -222,7 +226,7 @@ class SQLite(SQLEngine):
             # Long, as many clients may stand before one, and none of them has a turn of its own.
             "busy_timeout": 1_000 * self.options.busy_seconds,
             "page_size": self.options.page_size,
-            "cache_size": -1024 * self.options.cache_mib,
+            **({"cache_size": -1024 * mib} if (mib := chosen(self.options.cache_mib)) else {}),
             **self.durability[self.tier],
         }
 

@@ -2,11 +2,11 @@
 
 from collections.abc import Callable, Iterable
 from itertools import islice
-from typing import Any, ClassVar
+from typing import Annotated, Any, ClassVar
 
 from pydantic import Field
 
-from dbbench.engine import Concurrency, Engine, FileRole, Options, Publication, Session, Tier
+from dbbench.engine import Concurrency, Engine, FileRole, MemoryShare, Options, Publication, Session, Tier, chosen
 
 Pair = tuple[bytes, bytes]
 
@@ -14,7 +14,9 @@ _TABLE = "table:records"
 
 
 class WiredTigerOptions(Options):
-    cache_mib: int = Field(default=64, ge=1, description="cache of uncompressed pages, MiB")
+    cache_mib: Annotated[int | None, MemoryShare()] = Field(
+        default=None, description="cache of uncompressed pages, MiB"
+    )
 
 
 class WiredTigerSession(Session):
@@ -188,7 +190,9 @@ class WiredTiger(Engine):
     def open(self) -> None:
         from wiredtiger import wiredtiger_open
 
-        settings = {"cache_size": f"{self.options.cache_mib}MB", "session_max": "1024", **self.durability[self.tier]}
+        settings = {"session_max": "1024", **self.durability[self.tier]}
+        if mib := chosen(self.options.cache_mib):
+            settings["cache_size"] = f"{mib}MB"
         said = ",".join(f"{name}={value}" for name, value in settings.items())
         self.connection = wiredtiger_open(str(self.directory), f"create,{said}")
         session = self.connection.open_session()

@@ -9,6 +9,7 @@ import pytest
 
 from dbbench.datasets.cache import materialise
 from dbbench.engine.base import Setup
+from dbbench.engine.options import Shares
 from dbbench.engine.sql.session import fetch
 from dbbench.errors import Unsupported, WrongAnswer
 from dbbench.suite.dataset import Dataset, Table
@@ -87,13 +88,13 @@ def test_indexes_and_keys_are_left_out_on_request(tmp_path: Path, indexes: bool)
 
 
 @pytest.mark.parametrize(
-    ("limit", "options", "expected"),
-    [(2**31, {}, "1.0 GiB"), (2**31, {"memory_limit_mib": 256}, "256.0 MiB"), (None, {"memory_limit_mib": 64}, "64.0 MiB")],
+    ("share", "options", "expected"),
+    [(1024, {}, "1.0 GiB"), (1024, {"memory_limit_mib": 256}, "256.0 MiB"), (None, {"memory_limit_mib": 64}, "64.0 MiB")],
 )  # fmt: skip
-def test_it_takes_half_of_the_limit_unless_it_is_told_otherwise(
-    tmp_path: Path, limit: int | None, options: dict[str, Any], expected: str
+def test_it_takes_its_share_of_the_memory_unless_the_user_sets_the_limit(
+    tmp_path: Path, share: int | None, options: dict[str, Any], expected: str
 ) -> None:
-    engine = DuckDB(Setup(tmp_path, Tier.POWER, options, memory_limit=limit))
+    engine = DuckDB(Setup(tmp_path, Tier.POWER, options, shares=Shares(memory=share)))
     engine.open()
     assert engine.settings()["memory_limit"] == expected
     engine.close()

@@ -68,7 +68,10 @@ def test_a_long_reason_is_cut_so_that_an_engine_stays_on_its_line() -> None:
 def test_options_are_listed_with_their_defaults() -> None:
     engines = {name: look(name, name, {}, url=False) for name in ("sqlite", "duckdb")}
     options = [line.strip() for line in engine_lines(engines, verbose=True, columns=1_000) if "--set" in line]
-    assert "--set sqlite.cache_mib=...  page cache of a connection, MiB [default: 64]" in options
+    assert (
+        "--set sqlite.cache_mib=...  page cache of a connection, MiB; as-installed for its own default [default: a share of the memory]"
+        in options
+    )
     assert [line[-15:] for line in options if "duckdb.indexes" in line] == ["[default: true]"]
     assert not [line for line in options if "duckdb.threads" in line and "[default" in line]  # DuckDB's own choice
 
@@ -81,7 +84,11 @@ def as_json(*arguments: str) -> Any:
 
 def test_engines_and_suites_are_listed_as_json() -> None:
     (engine,) = as_json("engines", "sqlite")["engines"]
-    assert (engine["name"], engine["status"], engine["defaults"]["cache_mib"]) == ("sqlite", "available", "64")
+    assert (engine["name"], engine["status"], engine["defaults"]["cache_mib"]) == (
+        "sqlite",
+        "available",
+        "a share of the memory",
+    )
     suites = {each["name"]: each["title"] for each in as_json("suites")["suites"]}
     assert suites["order-entry"]
 

@@ -1,4 +1,7 @@
-"""Options that are settings of a private server: each stands once, and is checked, given to the server and recorded."""
+"""Options that are settings of a private server, or a share of the memory: each stands once, and is checked.
+
+It is given to the server or the engine, and recorded.
+"""
 
 import re
 from dataclasses import replace
@@ -7,8 +10,18 @@ from typing import Annotated
 import pytest
 from pydantic import Field, ValidationError
 
-from dbbench.engine import Options, Program, ServerSetting, server_setting_names, server_settings
-from dbbench.engine.options import programs
+from dbbench.engine import (
+    MemoryShare,
+    Options,
+    Program,
+    ServerSetting,
+    Shares,
+    chosen,
+    registry,
+    server_setting_names,
+    server_settings,
+)
+from dbbench.engine.options import marked, programs, with_shares
 from dbbench.engine.probe import look, misplaced
 from dbbench.errors import UserError
 from dbbench.run.request import check_options
@@ -92,3 +105,50 @@ def test_a_value_that_a_server_would_not_take_is_refused_before_it_is_started(
 ) -> None:
     with pytest.raises(ValidationError):
         options.model_validate(wrong)
+
+
+class Shared(Options):
+    cache_mib: Annotated[int | None, MemoryShare(most=4096), ServerSetting("cache", "{}MB")] = None
+    own_mib: Annotated[int | None, MemoryShare("client_cache", least=5)] = None
+    limit_mib: Annotated[int | None, MemoryShare("memory")] = None
+    log_mib: int | None = None
+
+
+@pytest.mark.parametrize(
+    ("given", "shares", "expected"),
+    [
+        ({}, Shares(), (64, 64, None)),
+        ({}, Shares(8192, 2, 16_384), (4096, 5, 16_384)),
+        ({"cache_mib": "7", "limit_mib": "9"}, Shares(100, 200, 300), (7, 200, 9)),
+        ({"cache_mib": "as-installed", "limit_mib": "as-installed"}, Shares(100, 200, 300), ("as-installed", 200, "as-installed")),
+    ],
+)  # fmt: skip
+def test_a_share_of_the_memory_is_what_the_user_left_open(
+    given: dict[str, str], shares: Shares, expected: tuple[object, ...]
+) -> None:
+    options = with_shares(Shared.model_validate(given), shares)
+    assert (options.cache_mib, options.own_mib, options.limit_mib) == expected
+    assert options.log_mib is None
+    again = with_shares(Shared.model_validate(options.model_dump(mode="json")), Shares(1, 1, 1))
+    assert again == options.model_copy(update={"limit_mib": expected[2] or 1})  # a process of clients gets the same
+
+
+def test_as_installed_leaves_a_servers_default() -> None:
+    assert server_settings(Shared(cache_mib="as-installed")) == {}  # type: ignore[arg-type]  # as it is written
+    assert [chosen(value) for value in ("as-installed", 64, None)] == [None, 64, None]
+
+
+@pytest.mark.parametrize("wrong", ["0", "4097", "x", "installed"])
+def test_a_share_that_is_no_size_is_refused(wrong: str) -> None:
+    with pytest.raises(ValidationError, match="cache_mib"):
+        Shared.model_validate({"cache_mib": wrong})
+
+
+def test_no_engine_has_a_cache_of_its_own_size() -> None:
+    """One rule for all, so that none has more than another."""
+    for name in registry.names():
+        options = registry.find(name).options_class
+        shares = {option for option, _ in marked(options, MemoryShare)}
+        described = {option: str(known.description) for option, known in options.model_fields.items()}
+        caches = {option for option, words in described.items() if re.search(r"\bcache\b.*MiB", words)}
+        assert caches <= shares, name

@@ -7,6 +7,7 @@ import pyarrow as pa
 from dbbench.engine.base import Engine
 from dbbench.engine.offered import prepared
 from dbbench.engine.operations import LoadFormat, ResultFormat
+from dbbench.engine.options import chosen
 from dbbench.engine.sql.session import SQLEngine, SQLSession, fetch
 from dbbench.testing.clause import clause, expect, expect_equal, expect_error, left_out, needs
 from dbbench.testing.contract import Opener
@@ -200,7 +201,7 @@ class QueryContract(TableContract):
             if found is not None:
                 expect_equal(f"setting {name} of a session at tier {tier}", str(found), str(promised[name]))
         for name, query in engine.option_queries.items():
-            if not engine.url and (given := getattr(engine.options, name, None)) is not None:
+            if not engine.url and (given := chosen(getattr(engine.options, name, None))) is not None:
                 expect_equal(f"option {name}, as a session has it", str(fetch(session, query)[0][0]), str(given))
         session.close()
 

@@ -10,11 +10,22 @@ import platform
 from collections.abc import Mapping
 from ctypes import byref, c_uint32, c_uint64, sizeof
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar, Literal
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal
 
 from pydantic import Field
 
-from dbbench.engine import Concurrency, Engine, FileRole, Options, Publication, Session, Setup, Tier
+from dbbench.engine import (
+    Concurrency,
+    Engine,
+    FileRole,
+    MemoryShare,
+    Options,
+    Publication,
+    Session,
+    Setup,
+    Tier,
+    chosen,
+)
 from dbbench_plugins.esent.library import (
     BINARY,
     CURRENCY,
@@ -36,14 +47,10 @@ from dbbench_plugins.esent.session import ESENTSession
 if TYPE_CHECKING:
     from dbbench.engine import Records
 
-_MIB = 2**20
-
 
 class ESENTOptions(Options):
     page_kib: Literal[4, 8, 16, 32] = Field(default=8, description="page size, KiB")
-    cache_mib: int | None = Field(
-        default=None, ge=1, description="page cache, MiB; larger than the records if not given"
-    )
+    cache_mib: Annotated[int | None, MemoryShare()] = Field(default=None, description="page cache, MiB")
 
 
 class ESENT(Engine):
@@ -99,7 +106,9 @@ class ESENT(Engine):
             "CreatePathIfNotExist": 1,
         }.items():
             self._set(name, value)
-        self._set_cache(self.options.cache_mib or 64)
+        if mib := chosen(self.options.cache_mib):
+            for name in ("CacheSizeMax", "CacheSizeMin"):
+                self._set(name, mib * 1024 // self.options.page_kib, of_all=True)
         self.sessions: list[ESENTSession] = []
         self.library.do("JetInit", byref(self.instance))
         self.id = self.begin_session()
@@ -111,9 +120,6 @@ class ESENT(Engine):
 
     def create_store(self, records: Records) -> None:
         """A table whose key is a number, if it has 8 bytes, as in the published test."""
-        each = records.key_bytes + records.value_bytes + 32
-        if self.options.cache_mib is None:
-            self._set_cache(64 + 2 * records.count * each // _MIB)
         self._make_table(records.key_bytes, records.value_bytes)
 
     def connect(self) -> Session:
@@ -129,7 +135,6 @@ class ESENT(Engine):
         lazily = self.durability[self.tier]["commit"] == LAZY_FLUSH
         return {
             **self.options.model_dump(),
-            "cache_mib": self.cache_mib,
             "log_file_mib": 16,
             "log_buffer_mib": 8,
             "circular_log": True,
@@ -173,12 +178,6 @@ class ESENT(Engine):
         do("JetCreateIndexW", self.id, table, utf16("primary"), UNIQUE | PRIMARY | NO_TRUNCATION, index, len(index), 90)
         do("JetCommitTransaction", self.id, 0)
         do("JetCloseTable", self.id, table)
-
-    def _set_cache(self, mib: int) -> None:
-        self.cache_mib = mib
-        pages = mib * 1024 // self.options.page_kib
-        self._set("CacheSizeMax", pages, of_all=True)
-        self._set("CacheSizeMin", pages, of_all=True)
 
     def _set(self, name: str, value: int = 0, text: str | None = None, *, of_all: bool = False) -> None:
         """A parameter of this instance, or of all."""

@@ -9,13 +9,14 @@ from contextlib import ExitStack
 from functools import partial
 from itertools import chain
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar
 
 from pydantic import Field
 
 from dbbench.engine import (
     Concurrency,
     Dialect,
+    MemoryShare,
     Options,
     Publication,
     Retry,
@@ -25,6 +26,7 @@ from dbbench.engine import (
     Tier,
     Unavailable,
     Unsupported,
+    chosen,
     fetch,
 )
 
@@ -51,7 +53,7 @@ _INDEXED = """
 
 
 class FirebirdOptions(Options):
-    cache_mib: int = Field(default=64, ge=1, description="page cache, MiB")
+    cache_mib: Annotated[int | None, MemoryShare()] = Field(default=None, description="page cache, MiB")
     page_size: int = Field(default=8192, ge=4096, le=32768, description="bytes; a power of two")
 
 
@@ -288,9 +290,10 @@ class Firebird(SQLEngine):
     def _connection(self) -> Any:
         from dbbench_plugins.firebird.library import attach
 
+        mib = chosen(self.options.cache_mib)
         return attach(
             self.directory / "data.fdb",
             page_size=self.options.page_size,
-            cache_pages=self.options.cache_mib * 2**20 // self.options.page_size,
+            cache_pages=mib and mib * 2**20 // self.options.page_size,
             **self.durability[self.tier],
         )

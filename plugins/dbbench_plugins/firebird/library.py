@@ -66,7 +66,7 @@ def load_library() -> None:
     decimal.getcontext().prec = precision  # load_api sets that of the calling thread to 34
 
 
-def attach(path: Path, *, page_size: int, cache_pages: int, forced_writes: bool) -> Any:
+def attach(path: Path, *, page_size: int, cache_pages: int | None, forced_writes: bool) -> Any:
     """A connection to a database, which is made if it isn't there.
 
     The driver's own functions take these settings from a configuration of the whole process only. An

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from contextlib import suppress
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar
 
 from pydantic import Field
 
-from dbbench.engine import Dialect, FileRole, Size, Tier
+from dbbench.engine import Dialect, FileRole, MemoryShare, Size, Tier, chosen
 from dbbench_plugins.jdbc.session import JDBCEngine, JDBCOptions, JDBCSession
 
 if TYPE_CHECKING:
@@ -24,7 +24,7 @@ _INDEX_BYTES = """
 
 
 class DerbyOptions(JDBCOptions):
-    cache_mib: int = Field(default=64, ge=1, description="page cache, MiB")
+    cache_mib: Annotated[int | None, MemoryShare()] = Field(default=None, description="page cache, MiB")
 
 
 class DerbyDialect(Dialect):
@@ -71,8 +71,9 @@ class Derby(JDBCEngine):
         return {"create": True}
 
     def system_properties(self) -> dict[str, Any]:
+        mib = chosen(self.options.cache_mib)
         return {
-            "derby.storage.pageCacheSize": self.options.cache_mib * 2**20 // _PAGE,
+            **({"derby.storage.pageCacheSize": mib * 2**20 // _PAGE} if mib else {}),
             "derby.stream.error.field": "java.lang.System.err",  # and not derby.log in the current folder
         }
 

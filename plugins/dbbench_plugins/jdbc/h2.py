@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar
 
 from pydantic import Field
 
-from dbbench.engine import Dialect, FileRole, Tier
+from dbbench.engine import Dialect, FileRole, MemoryShare, Tier, chosen
 from dbbench_plugins.jdbc.session import JDBCEngine, JDBCOptions, JDBCSession
 
 if TYPE_CHECKING:
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 class H2Options(JDBCOptions):
-    cache_mib: int = Field(default=64, ge=1, description="page cache, MiB")
+    cache_mib: Annotated[int | None, MemoryShare()] = Field(default=None, description="page cache, MiB")
 
 
 class H2Session(JDBCSession):
@@ -54,7 +54,8 @@ class H2(JDBCEngine):
 
     def properties(self) -> dict[str, Any]:
         delay = self.durability[self.tier]["WRITE_DELAY"]
-        return {"user": "sa", "CACHE_SIZE": self.options.cache_mib * 1024, "WRITE_DELAY": delay}
+        mib = chosen(self.options.cache_mib)
+        return {"user": "sa", "WRITE_DELAY": delay, **({"CACHE_SIZE": mib * 1024} if mib else {})}
 
     def connect(self) -> JDBCSession:
         session = super().connect()

@@ -1,10 +1,10 @@
 """HSQLDB, inside the process, with its rows on disk."""
 
-from typing import Any, ClassVar
+from typing import Annotated, Any, ClassVar
 
 from pydantic import Field
 
-from dbbench.engine import Dialect, FileRole, Tier
+from dbbench.engine import Dialect, FileRole, MemoryShare, Tier, chosen
 from dbbench_plugins.jdbc.session import JDBCEngine, JDBCOptions, JDBCSession
 
 #: The most rows in the cache, unless its size in bytes limits them first.
@@ -12,7 +12,7 @@ _CACHE_ROWS = 1_000_000
 
 
 class HSQLDBOptions(JDBCOptions):
-    cache_mib: int = Field(default=64, ge=1, le=4096, description="row cache, MiB")
+    cache_mib: Annotated[int | None, MemoryShare(most=4096)] = Field(default=None, description="row cache, MiB")
 
 
 class HSQLDBSession(JDBCSession):
@@ -34,11 +34,11 @@ class HSQLDB(JDBCEngine):
         return f"jdbc:hsqldb:file:{self.directory}/data"
 
     def properties(self) -> dict[str, Any]:
+        mib = chosen(self.options.cache_mib)
         return {
             "user": "SA",
             "hsqldb.default_table_type": "cached",
-            "hsqldb.cache_size": self.options.cache_mib * 1024,
-            "hsqldb.cache_rows": _CACHE_ROWS,
+            **({"hsqldb.cache_size": mib * 1024, "hsqldb.cache_rows": _CACHE_ROWS} if mib else {}),
             "hsqldb.reconfig_logging": False,
             **self.durability[self.tier],
         }

@@ -6,13 +6,14 @@ import datetime
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack
 from importlib.metadata import version
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar
 
 from pydantic import Field
 
 from dbbench.engine import (
     Concurrency,
     Dialect,
+    MemoryShare,
     Options,
     Program,
     Publication,
@@ -21,16 +22,17 @@ from dbbench.engine import (
     SQLEngine,
     SQLSession,
     Unsupported,
+    chosen,
 )
 from dbbench_plugins.jdbc import jars, jvm
 
 if TYPE_CHECKING:
-    from dbbench.engine import Table
+    from dbbench.engine import Setup, Table
 
 
 class JDBCOptions(Options):
-    heap_mib: int | None = Field(
-        default=None, ge=32, le=2**20, description="the JVM's heap, MiB; its own choice if not given"
+    heap_mib: Annotated[int | None, MemoryShare("memory", least=32, most=2**20)] = Field(
+        default=None, description="the JVM's heap, MiB"
     )
     jar: Program = Field(
         default="",
@@ -171,6 +173,11 @@ class JDBCEngine(SQLEngine):
     #: The oldest Java that it runs with.
     oldest_java: ClassVar[int] = 11
 
+    def __init__(self, setup: Setup) -> None:
+        super().__init__(setup)
+        #: Whether it has a cache of which the user left the size open.
+        self.shared_cache = hasattr(self.options, "cache_mib") and "cache_mib" not in setup.options
+
     @classmethod
     def available(cls) -> None:
         jvm.java(cls.oldest_java)
@@ -204,7 +211,11 @@ class JDBCEngine(SQLEngine):
         if ";" in str(self.directory):
             raise Unsupported(f"a JDBC URL ends the path at its semicolon: {self.directory}")
         found = jars.find(self.name, self.options.jar)
-        jvm.start(jvm.java(self.oldest_java), found, self.options.heap_mib)
+        jvm.start(jvm.java(self.oldest_java), found, chosen(self.options.heap_mib))
+        # A JVM's heap must hold more than the cache. The user may have chosen the heap alone.
+        half = jvm.heap() >> 21
+        if self.shared_cache and self.options.cache_mib > half:
+            self.options = self.options.model_copy(update={"cache_mib": half})
         for name, value in self.system_properties().items():
             jpype.JClass("java.lang.System").setProperty(name, str(value))
         self.driver = jpype.JClass(jars.driver(found[0]))()

@@ -17,6 +17,7 @@ from dbbench.engine import (
     EngineInfo,
     File,
     FileRole,
+    MemoryShare,
     Options,
     PrivateServer,
     Publication,
@@ -75,9 +76,9 @@ class MySQLOptions(Options):
     max_connections: Annotated[int, ServerSetting("max_connections")] = Field(
         default=1024, ge=10, le=100_000, description="connections at once (a private server's)"
     )
-    buffer_pool_mib: Annotated[int, ServerSetting("innodb_buffer_pool_size", "{}M")] = Field(
-        default=64, ge=5, le=2**24, description="InnoDB's page cache, MiB (a private server's)"
-    )
+    buffer_pool_mib: Annotated[
+        int | None, MemoryShare(least=5, most=2**24), ServerSetting("innodb_buffer_pool_size", "{}M")
+    ] = Field(default=None, description="InnoDB's page cache, MiB (a private server's)")
     log_file_size_mib: Annotated[int | None, ServerSetting("innodb_log_file_size", "{}M")] = Field(
         default=None, ge=4, le=2**19, description="InnoDB's redo log, MiB (a private server's)"
     )

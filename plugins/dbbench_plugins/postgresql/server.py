@@ -16,6 +16,7 @@ from dbbench.engine import (
     EngineInfo,
     File,
     FileRole,
+    MemoryShare,
     Options,
     Program,
     Publication,
@@ -98,8 +99,8 @@ class PostgreSQLSession(SQLSession):
 class PostgreSQLOptions(Options):
     """Options; a private server's where they are settings. None leaves the server's default."""
 
-    shared_buffers_mib: Annotated[int, ServerSetting("shared_buffers", "{}MB")] = Field(
-        default=64, ge=1, le=2**20, description="page cache, MiB (a private server's)"
+    shared_buffers_mib: Annotated[int | None, MemoryShare(most=2**20), ServerSetting("shared_buffers", "{}MB")] = Field(
+        default=None, description="page cache, MiB (a private server's)"
     )
     work_mem_mib: Annotated[int, ServerSetting("work_mem", "{}MB")] = Field(
         default=4, ge=1, le=2**20, description="memory of a sort or hash, MiB (a private server's)"

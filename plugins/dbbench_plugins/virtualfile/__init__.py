@@ -5,11 +5,23 @@ from __future__ import annotations
 import platform
 from collections.abc import Callable, Iterable, Iterator
 from itertools import islice
-from typing import TYPE_CHECKING, Any, ClassVar, Literal
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal
 
 from pydantic import Field
 
-from dbbench.engine import Concurrency, Engine, FileRole, Options, Publication, Session, Tier, Unsupported, disk
+from dbbench.engine import (
+    Concurrency,
+    Engine,
+    FileRole,
+    MemoryShare,
+    Options,
+    Publication,
+    Session,
+    Tier,
+    Unsupported,
+    chosen,
+    disk,
+)
 from dbbench_plugins.blocks.file import KEY_BYTES, Pair, refuse_what_is_no_block
 from dbbench_plugins.virtualfile.page import HEAD, PAGE_BYTES, Layout
 from dbbench_plugins.virtualfile.store import DOUBLE, LOG, PAGES, Store
@@ -18,12 +30,14 @@ if TYPE_CHECKING:
     from dbbench.engine import Records
 
 _MIB = 2**20
+#: Its own default.
+_CACHE_MIB = 64
 #: Names the sizes of the blocks and pages.
 _SIZE = "block-size"
 
 
 class VirtualFileOptions(Options):
-    cache_mib: int = Field(default=64, ge=1, description="page cache, MiB")
+    cache_mib: Annotated[int | None, MemoryShare()] = Field(default=None, description="page cache, MiB")
     page_kib: Literal["2", "4", "8", "16", "32"] = Field(default="8", description="page, KiB")
     log_mib: int = Field(default=16, ge=1, description="log, MiB; when it is full the changed pages are written")
 
@@ -132,7 +146,7 @@ class VirtualFile(Engine):
         self._open(layout)
 
     def _open(self, layout: Layout) -> None:
-        capacity = self.options.cache_mib * _MIB // layout.page_bytes
+        capacity = (chosen(self.options.cache_mib) or _CACHE_MIB) * _MIB // layout.page_bytes
         self.store = Store(self.directory, layout, capacity, sync=self.tier is Tier.POWER)
 
     def connect(self) -> Session:
