@@ -26,9 +26,9 @@ COUNT, AT_ONCE = 20_000, 1_000
 QUERIES = {
     "sqlite": "SELECT page_count * page_size FROM pragma_page_count(), pragma_page_size()",
     "duckdb": "SELECT used_blocks * block_size FROM pragma_database_size()",
-    "postgresql": "SELECT SUM(pg_total_relation_size(oid)) FROM pg_class WHERE relname = 'records' AND relkind = 'r'",
-    "mysql": "SELECT SUM(data_length + index_length + data_free) FROM information_schema.tables "
-    "WHERE table_schema = DATABASE()",
+    "postgresql": f"SELECT SUM(pg_total_relation_size(oid)) FROM pg_class WHERE relname = '{RECORD_TABLE}' AND relkind = 'r'",
+    "mysql": "SELECT SUM(file_size) FROM information_schema.innodb_sys_tablespaces "
+    "WHERE name LIKE CONCAT(DATABASE(), '/%')",
     "firebird": "SELECT MON$PAGES * MON$PAGE_SIZE FROM MON$DATABASE",
 }
 
@@ -41,8 +41,6 @@ def counted(engine: Any, session: Any) -> int:
         return int(engine.database.property_value("rocksdb.live-sst-files-size"))
     if engine.name == "berkeleydb":
         return int(engine.database.stat()["pagecnt"] * engine.database.stat()["pagesize"])
-    if engine.name == "mysql":
-        fetch(session, f"ANALYZE TABLE {RECORD_TABLE}")
     return int(fetch(session, QUERIES[engine.name])[0][0])
 
 
