@@ -50,7 +50,8 @@ def texts(view: StepView, *, title: str = "", logarithmic: bool = False) -> Text
         f"{line.row.title} {line.value if line.withheld else view.unit.text(line.row.value or 0)}"
         for line in (*view.lines, *view.failed)
     )
-    return Texts(title or view.step.title, subtitle, notes(view), "" if title else finding(view), said)
+    found = "" if title else finding(view)
+    return Texts(title or view.step.title, subtitle, finding=found, figures=said, usual_notes=notes(view))
 
 
 def step_rows(view: StepView, look: Look) -> list[Row]:

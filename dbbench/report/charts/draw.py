@@ -17,8 +17,11 @@ from dbbench.report.charts.overview import across
 from dbbench.report.charts.palette import engine_colours
 from dbbench.report.charts.scene import Scene
 from dbbench.report.run_view import ScenarioView, View
+from dbbench.suite.charts import AnyChart
 from dbbench.suite.model import Scenario
 
+#: The kinds of charts that the page shows as pictures: it has others as bars and tables.
+_PICTURES = ("percentiles", "spans", "stacks")
 #: The stem of the chart over all scenarios. Those of a scenario's charts have a hyphen.
 ACROSS = "scenarios"
 
@@ -60,11 +63,24 @@ def look(shown: View, scenario: Scenario, width: int | None = None) -> Look:
 
 def figures(shown: View, scenario: ScenarioView, width: int | None = None) -> Iterator[tuple[str, Scene]]:
     """Each chart of a scenario that the suite asks for and that has something to show, with its stem."""
-    shared = look(shown, scenario.scenario, width)
+    yield from _scenes(shown, scenario, scenario.charts, look(shown, scenario.scenario, width))
+
+
+def pictures(shown: View) -> Iterator[tuple[str, Scene]]:
+    """The charts of all scenarios that the page shows as pictures, without the notes that it has itself."""
+    bare = Look(engine_colours(shown), within=True)
+    for scenario in shown.scenarios:
+        charts = [chart for chart in scenario.charts if chart.kind in _PICTURES]
+        yield from _scenes(shown, scenario, charts, bare)
+
+
+def _scenes(
+    shown: View, scenario: ScenarioView, charts: Sequence[AnyChart], shared: Look
+) -> Iterator[tuple[str, Scene]]:
     for found, changes in shown.series:
         scene = curves(scenario, found, changes, shared)
         if scene is not None:
             yield stem(scenario, f"over_{found.name}"), scene
-    for chart in scenario.charts:
+    for chart in charts:
         for name, scene in import_module(f"{__package__}.{chart.kind}").figures(chart, scenario, shared):
             yield stem(scenario, name), scene

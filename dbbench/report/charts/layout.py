@@ -33,6 +33,8 @@ class Look:
     width: float = WIDTH
     #: Whether its pictures go out alone: then the title is what was found, and notes are short.
     alone: bool = False
+    #: Whether they stand in the page, beside what it says of their steps.
+    within: bool = False
 
     def colour(self, engine: str) -> str:
         """The name of an engine's colour."""
@@ -66,6 +68,8 @@ class Texts:
     notes: Sequence[str] = ()
     finding: str = ""
     figures: str = ""
+    #: Notes that the page has at the chart's step.
+    usual_notes: Sequence[str] = ()
 
 
 class Sheet:
@@ -77,7 +81,7 @@ class Sheet:
             title, subtitle = texts.finding.removesuffix("."), f"{texts.title}: {texts.subtitle}"
         description = ". ".join(filter(None, (subtitle.rstrip("."), texts.figures)))
         self.scene = Scene(look.width, 0, title, description)
-        self._look, self._notes = look, texts.notes
+        self._look, self._notes = look, [*texts.notes, *([] if look.within else texts.usual_notes)]
         self.inside = look.width - 2 * MARGIN
         self.y = self.scene.text(MARGIN, MARGIN + 14, wrap(title, TITLE, self.inside, bold=True), TITLE, bold=True)
         self.y = self.scene.text(MARGIN, self.y - 1, wrap(subtitle, SUBTITLE, self.inside), SUBTITLE, "grey")
@@ -99,7 +103,7 @@ class Sheet:
         """The scene with its notes and captions, as high as it has become."""
         notes = [line for note in self._notes for line in wrap(note, NOTE, self.inside)]
         if self._look.alone:
-            notes = wrap(" ".join(self._notes), NOTE, self.inside, lines=_MOST_NOTES)
+            notes = wrap(" ".join(f"{note.rstrip('.')}." for note in self._notes), NOTE, self.inside, lines=_MOST_NOTES)
         small = [line for caption in self._look.captions for line in wrap(caption, CAPTION, self.inside)]
         self.y = self.scene.text(MARGIN, self.y + 14, notes, NOTE) if notes else self.y
         self.y = self.scene.text(MARGIN, self.y + 10, small, CAPTION, "grey")

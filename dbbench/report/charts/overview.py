@@ -24,6 +24,8 @@ _SHADES = "The stronger the colour, the further behind."
 _ON_LIGHT, _ON_DARK = "#191919", "#fefefe"
 #: The darkest cell as a share of the colour map, and the shade from which texts are light.
 _DARKEST, _DARK = 0.75, 0.8
+#: The most columns that a page has side by side; page.js has it, too.
+BAND = 9
 #: The least width of a column and the height of a row, in pixels, and the most of a picture's width that names take.
 _LEAST, _ROW, _NAMES = 62.0, 40.0, 0.3
 
@@ -59,9 +61,13 @@ class Table:
     cells: Sequence[Sequence[Cell]]
 
     @property
-    def rows(self) -> Iterator[tuple[str, Sequence[Cell]]]:
-        """Each engine's title and cells."""
-        return zip((item.title for item in self.engines), self.cells, strict=True)
+    def bands(self) -> Iterator[tuple[Sequence[str], list[tuple[str, Sequence[Cell]]]]]:
+        """The columns in as many bands as a page's width needs: heads, and each engine's title and cells."""
+        length = -(-len(self.heads) // -(-len(self.heads) // BAND)) if self.heads else 1
+        for first in range(0, len(self.heads), length):
+            part = slice(first, first + length)
+            rows = [(item.title, row[part]) for item, row in zip(self.engines, self.cells, strict=True)]
+            yield self.heads[part], rows
 
 
 def figures(_chart: Overview, scenario: ScenarioView, look: Look) -> Iterator[tuple[str, Scene]]:

@@ -44,8 +44,9 @@ def percentiles(view: StepView, look: Look) -> RowChart:
     texts = Texts(
         f"{view.step.title}: how long {view.wording.call(view.step)} took",
         f"Percentiles, less is better; {rounds} (logarithmic axis)",
-        [*_few(view), *notes(view, marked=False)],
+        _few(view),
         figures="; ".join(row.said() for row in rows),
+        usual_notes=notes(view, marked=False),
     )
     keys = [
         (Dot(0, 0, "grey", shape, size), name)

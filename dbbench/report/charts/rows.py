@@ -110,7 +110,7 @@ def placed(chart: RowChart, scene: Scene, top: float, across: float, height: flo
     _ground(chart, scene, frame)
     if names.above:
         _marked(chart, scene, frame)  # behind the names, which stand over the bars
-    y = top
+    y, first = top, len(scene.marks)
     for row, down in zip(rows, names.heights, strict=True):
         middle = y + (down - 15 if names.above and not row.heading else down / 2)
         names.write(scene, row, y, middle)
@@ -123,6 +123,10 @@ def placed(chart: RowChart, scene: Scene, top: float, across: float, height: flo
         else:
             marks(scene, row, chart.axis, frame, middle, names.bar)
         y += down
+    # As rows don't overlap, the same kinds of marks follow each other, and share their style in a file.
+    scene.marks[first:] = sorted(
+        scene.marks[first:], key=lambda mark: isinstance(mark, Dot) + 2 * isinstance(mark, Stroke)
+    )
     if not names.above:
         _marked(chart, scene, frame)
     return frame.bottom + 24

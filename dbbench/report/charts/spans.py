@@ -32,20 +32,22 @@ def spans(title: str, cold: StepView, warm: StepView, look: Look) -> RowChart:
     wide = bool(known) and max(known) / min(known) > WIDE_RANGE
     rounds = f"medians of {warm.rounds} rounds with {warm.interval}" if warm.rounds > 1 else "one round"
     what = f"{heading(unit).replace('/s', ' per second')}, {'more' if warm.higher else 'less'} is better"
-    rows = [_row(warm, line, at_start, unit, look) for line in lines]
+    against = any(reference_ratio(warm, line) for line in lines)
+    rows = [_row(warm, line, at_start, unit, look, against=against) for line in lines]
     texts = Texts(
         title,
         f"{what}; {rounds}{' (logarithmic axis)' if wide else ''}",
-        [*notes(warm, marked=False), *(f"Cold: {note}" for note in cold.footnotes if note not in warm.footnotes)],
+        [f"Cold: {note}" for note in cold.footnotes if note not in warm.footnotes],
         figures="; ".join(row.said() for row in rows),
+        usual_notes=notes(warm, marked=False),
     )
     axis = fitting_axis(reach((*at_start.values(), *lines), unit), logarithmic=wide)
-    heads = ("cold", "warm", *([f"of {warm.scenario.reference}"] if warm.scenario.reference else []))
+    heads = ("cold", "warm", *([f"of {warm.scenario.reference}"] if against else []))
     keys = [(Dot(0, 0, "grey", shape, 10, hollow), name) for name, shape, hollow, _ in _ENDS]
     return RowChart(texts, rows, axis, heads, keys, tick="{:,g}".format)
 
 
-def _row(warm: StepView, line: Line, at_start: Mapping[str, Line], unit: Unit, look: Look) -> Row:
+def _row(warm: StepView, line: Line, at_start: Mapping[str, Line], unit: Unit, look: Look, *, against: bool) -> Row:
     """The row of an engine with what it has of both ends."""
     ends = (at_start.get(line.row.engine), line)
     values = [end.row.value if end else None for end in ends]
@@ -58,7 +60,7 @@ def _row(warm: StepView, line: Line, at_start: Mapping[str, Line], unit: Unit, l
     return Row(
         title,
         ink,
-        cells=(*texts, *([reference_ratio(warm, line) or "–"] if warm.scenario.reference else [])),
+        cells=(*texts, *([reference_ratio(warm, line) or "–"] if against else [])),
         parts=[Part(min(known), max(known), ink="line", height=0.28)] if len(known) == 2 else [],
         values=[
             Value(value / unit.size, shape, 9, hollow)

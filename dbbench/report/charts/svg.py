@@ -1,7 +1,7 @@
 """A scene as SVG: small, named for those who can't see it, and fit to stand in a page with others."""
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from html import escape
 from itertools import groupby
 
@@ -18,13 +18,14 @@ PATTERNS = {
 }
 
 
-def written(scene: Scene, prefix: str, theme: Mapping[str, str]) -> bytes:
-    """The file's bytes; `prefix` stands before each id."""
+def written(scene: Scene, prefix: str, theme: Mapping[str, str], *, within: bool = False) -> bytes:
+    """The file's bytes; `prefix` stands before each id. `within`: for a page, whose style has its font."""
     ids = f"{prefix}-title {prefix}-desc"
     size = f"{_n(scene.width)} {_n(scene.height)}"
+    alone = f' xmlns="http://www.w3.org/2000/svg" font-family="{FONTS}"'
     head = (
-        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {size}" width="{_n(scene.width)}"'
-        f' height="{_n(scene.height)}" font-family="{FONTS}" stroke-linejoin="round"'
+        f"<svg{'' if within else alone}"
+        f' viewBox="0 0 {size}" width="{_n(scene.width)}" height="{_n(scene.height)}" stroke-linejoin="round"'
         f' style="white-space:pre;fill:{theme["ink"]}" role="img" aria-labelledby="{ids}">'
     )
     parts = [
@@ -81,19 +82,24 @@ def _pieces(mark: Mark, prefix: str, theme: Mapping[str, str]) -> Iterator[tuple
     elif isinstance(mark, Stroke):
         dashes = f' stroke-dasharray="{" ".join(map(_n, mark.dashes))}"' if mark.dashes else ""
         style = f'style="fill:none;stroke:{theme[mark.ink]}" stroke-width="{_n(mark.width)}"{dashes}'
-        yield style, "".join(map(_line, mark.lines))
+        yield style, _lines(mark.lines)
     else:
         yield _dot_style(mark, theme), _dot(mark)
 
 
-def _line(points: Sequence[Point]) -> str:
-    """Path data through points, each from the one before it as it is written, so that no error adds up."""
-    (x, y), *others = [(float(_n(x)), float(_n(y))) for x, y in points]
-    data = _to(x, y)
-    for next_x, next_y in others:
-        across, down = _n(next_x - x), _n(next_y - y)
-        data += f"v{down}" if across == "0" else f"h{across}" if down == "0" else f"l{across} {down}".replace(" -", "-")
-        x, y = next_x, next_y
+def _lines(lines: Iterable[Sequence[Point]]) -> str:
+    """Path data of lines, each point from the one before it as it is written, so that no error adds up."""
+    data, x, y = "", 0.0, 0.0
+    for points in lines:
+        for place, (next_x, next_y) in enumerate((float(_n(x)), float(_n(y))) for x, y in points):
+            across, down = _n(next_x - x), _n(next_y - y)
+            if not data:
+                data = _to(next_x, next_y)
+            elif place and "0" in (across, down):
+                data += f"v{down}" if across == "0" else f"h{across}"
+            else:
+                data += f"{'l' if place else 'm'}{across} {down}".replace(" -", "-")
+            x, y = next_x, next_y
     return data
 
 
@@ -120,18 +126,17 @@ def _dot_style(mark: Dot, theme: Mapping[str, str]) -> str:
 
 def _dot(mark: Dot) -> str:
     if mark.shape == "circle":
-        across = _n(mark.size)
-        edge = _to(mark.x - mark.size / 2, mark.y) + 2 * f"a{_n(mark.size / 2)} {_n(mark.size / 2)} 0 0 1 {{}} 0"
-        path = edge.format(across, f"-{across}") + "z"
+        # An arc has two ends: they are next to each other.
+        path = f"{_to(mark.x - mark.size / 2, mark.y)}a{_n(mark.size / 2)} {_n(mark.size / 2)} 0 1 1 0 .02z"
     else:
-        path = _line([(mark.x + x * mark.size, mark.y + y * mark.size) for x, y in SHAPES[mark.shape]]) + "z"
+        path = _lines([[(mark.x + x * mark.size, mark.y + y * mark.size) for x, y in SHAPES[mark.shape]]]) + "z"
     return f'<path d="{path}"{{}}/>' if mark.hollow else path  # each that is hollow covers those behind it
 
 
 def _n(value: float) -> str:
     text = f"{value:.1f}" if abs(value) >= 1 else f"{value:.2f}"
-    text = text.rstrip("0").rstrip(".")
-    return "0" if text == "-0" else text
+    text = text.rstrip("0").rstrip(".").replace("0.", ".", 1) if abs(value) < 1 else text.rstrip("0").rstrip(".")
+    return text if text not in ("", "-", "-0") else "0"
 
 
 def _escaped(text: str) -> str:

@@ -8,16 +8,15 @@ from functools import partial
 from importlib import resources
 from pathlib import Path
 
+from dbbench.report.charts import svg
 from dbbench.report.charts.palette import THEMES
 from dbbench.report.export import page
 from dbbench.report.export.page_data import page_data, place
 from dbbench.report.run_view import View
-from dbbench.report.templating import inline
 from dbbench.report.verdict import summary, wins
 
-#: The charts' colours by their names in the style, which has others where the reader wants it dark.
-_COLOURS = {colour: name for theme in ("light", "dark") for name, colour in THEMES[theme].items()}
-_COLOUR = re.compile(rf"\b(fill|stroke):({'|'.join(_COLOURS)})\b")
+#: The charts' colours are those of the page's style, which has others where the reader wants it dark.
+_COLOURS = {name: f"var(--{name})" for name in THEMES["light"]}
 _COMMENT = re.compile(r"(^|  )// .*$")
 #: A text, a template or a pattern, which stay as they are; or what needs no space beside it.
 _SPACED = re.compile(
@@ -31,15 +30,17 @@ def write(shown: View, stems: Sequence[str]) -> Path:
     from markupsafe import Markup
 
     # They load matplotlib, which has drawn the charts by now.
+    from dbbench.report.charts.draw import pictures
     from dbbench.report.charts.overview import of_scenarios, of_steps
     from dbbench.report.export import page_bars
-
-    folder = shown.folder / "report"
 
     script = _script()
     return page.write(
         shown, "html", stems,
-        inline={stem: inline(folder / f"{stem}.svg", _named) for stem in stems},
+        inline={
+            stem: Markup(svg.written(scene, f"p{number}", _COLOURS, within=True).decode())  # noqa: S704 - it escapes its texts
+            for number, (stem, scene) in enumerate(pictures(shown))
+        },
         more={
             "style": Markup(_template("page.css").strip()),  # noqa: S704 - our own file
             "script": Markup(script),  # noqa: S704 - our own file
@@ -50,14 +51,9 @@ def write(shown: View, stems: Sequence[str]) -> Path:
             "patterns": page_bars.patterns(), "arrow_note": page_bars.ARROW_NOTE, "used": page_bars.USED,
             "of": partial(page_bars.of, shown),
             "step_bars": partial(page_bars.step_bars, shown), "used_bars": partial(page_bars.used_bars, shown),
-            "rounds_in_order": partial(page_bars.rounds_in_order, shown),
+            "round_width": page_bars.round_width(shown), "rounds_in_order": partial(page_bars.rounds_in_order, shown),
         },
     )  # fmt: skip
-
-
-def _named(text: str) -> str:
-    """A chart with its colours by their names."""
-    return _COLOUR.sub(lambda match: f"{match[1]}:var(--{_COLOURS[match[2]]})", text)
 
 
 def _template(name: str) -> str:

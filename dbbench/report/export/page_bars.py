@@ -25,12 +25,14 @@ from dbbench.report.run_view import ScenarioView, View
 from dbbench.report.step_view import WIDE_RANGE, StepView
 from dbbench.suite.charts import Bars
 
-__all__ = ["ARROW_NOTE", "USED", "of", "patterns", "rounds_in_order", "step_bars", "used_bars"]
+__all__ = ["ARROW_NOTE", "USED", "of", "patterns", "round_width", "rounds_in_order", "step_bars", "used_bars"]
 
 #: The height of a bar in pixels, which page.css has too.
 _BAR = 14.0
 #: The farthest that the rounds' picture shows from their median.
 _EDGE = 1.5
+#: Half the height of that picture in pixels; page.css has the whole.
+_MIDDLE = 20
 #: From this number of bars on a browser lays out those in sight alone.
 _MANY = 99
 #: What trials used -> its heading and unit.
@@ -56,7 +58,7 @@ def patterns() -> Markup:
 def of(shown: View, engine: str) -> Markup:
     """The attribute by which the script knows whose row an element is: the engine's number. Null engines have none."""
     number = {name: number for number, name in enumerate(engine_order(shown))}.get(engine)
-    return Markup("") if number is None else Markup(' data-e="{}"').format(number)
+    return Markup("") if number is None else Markup(" data-e={}").format(number)
 
 
 def step_bars(shown: View, scenario: ScenarioView, step: StepView, place: str) -> Markup:
@@ -100,14 +102,13 @@ def rounds_in_order(shown: View, scenario: ScenarioView, step: StepView) -> Mark
     """The rounds of each engine about its own median, in their order, as rows of a table; empty with one round."""
     if step.counted:
         return Markup("")
-    colours = engine_colours(shown)
+    colours, across = engine_colours(shown), round_width(shown)
     nulls = [each for each in shown.rows if not each.ranked and (each.scenario, each.step) == _names(scenario, step)]
     lines = [(row.engine, row.title, colours.get(row.engine, "c0"), row) for row in (line.row for line in step.lines)]
     lines += [("", row.title, "", row) for row in nulls]
     rows = [
-        Markup('<tr{}><td>{}<td{}><svg viewBox="0 0 {} 240" preserveAspectRatio="none" aria-hidden="true"><path d="{}"/></svg>{}\n').format(
-            of(shown, engine), title, Markup(' class="{}"').format(ink) if ink else "",
-            2 * shown.run.manifest.rounds, _dots(row),
+        Markup('<tr{}><td>{}<td{}><svg aria-hidden="true"><path d="{}"/></svg>{}\n').format(
+            of(shown, engine), title, Markup(" class={}").format(ink) if ink else "", _dots(row, across),
             Markup('<td class="note">{}').format(note) if engine and (note := unsteady(row)) else "")
         for engine, title, ink, row in lines
         if len(row.trial_means) > 1 and min(row.trial_means) > 0
@@ -119,13 +120,19 @@ def _names(scenario: ScenarioView, step: StepView) -> tuple[str, str]:
     return scenario.scenario.name, step.step.name
 
 
-def _dots(row: Result) -> str:
-    """A dot for each round, as the data of a path: 2 units across for each, and 110 from the median to an edge."""
-    middle, data, x, y = median(row.trial_means), "", 1, 120
+def round_width(shown: View) -> int:
+    """Pixels of a round in the picture of the rounds."""
+    return max(4, min(16, 320 // shown.run.manifest.rounds))
+
+
+def _dots(row: Result, across: int) -> str:
+    """A dot for each round, as the data of a path in pixels."""
+    middle, data, x, y = median(row.trial_means), "", 0, 0
     for number, mean in zip(row.of_rounds, row.trial_means, strict=True):
-        across, down = 2 * number - 1, 120 - round(110 * max(-1.0, min(1.0, math.log(mean / middle, _EDGE))))
-        data += f"m{across - x} {down - y}h0" if data else f"M{across} {down}h0"
-        x, y = across, down
+        right = across * number - across // 2
+        down = _MIDDLE - round((_MIDDLE - 2) * max(-1.0, min(1.0, math.log(mean / middle, _EDGE))))
+        data += f"m{right - x} {down - y}h0" if data else f"M{right} {down}h0"
+        x, y = right, down
     return data.replace(" -", "-")
 
 
@@ -150,9 +157,9 @@ def _list(
         if any(row.cells for row in even.rows)
     )
     return Markup(
-        '<ul class="{}" data-list="{}" data-axis="{:.6g} {:.6g}" style="contain-intrinsic-size:auto {:.1f}rem">{}</ul>'
+        '<ul class="{}" data-list="{}" data-axis="{:.6g} {:.6g}">{}</ul>'
         '<div class="axis" aria-hidden="true"><span class="ticks">{}</span></div>{}'
-    ).format(names, place, axis.low, axis.high, len(engines) * 1.74, items, ticks, _keys(even))
+    ).format(names, place, axis.low, axis.high, items, ticks, _keys(even))
 
 
 def _both(even: Row, other: Row) -> Row:
@@ -177,10 +184,10 @@ def _item(engine: Markup, ratio: str, row: Row, axis: Axis, ends: str) -> Markup
     """A row: rank, name, bar, figure and ratio, known to the style by their order; or words for the last three."""
     start = Markup("<li{}{}><span>{}</span><span>{}</span>").format(engine, ends, row.rank, row.title)
     if row.words:
-        return start + Markup('<span class="failed">{}</span></li>').format(row.words)
+        return start + Markup("<span class=failed>{}</span>").format(row.words)
     drawn = Markup("").join(_element(mark, row.ink) for mark in _marks(row, axis))
     return start + Markup(
-        '<span class="{}"><svg aria-hidden="true">{}</svg></span><span>{}</span><span>{}</span></li>'
+        '<span class={}><svg aria-hidden="true">{}</svg></span><span>{}</span><span>{}</span>'
     ).format(row.ink, drawn, row.cells[0] if row.cells else "", ratio)
 
 

@@ -8,7 +8,7 @@
   const usual = () => ({ e: new Set(names), s: new Set(steps), sort: run.sort || "best", scale: "", forms: run.mixed ? "all" : "", base: "", at: "" });
   const every = (what) => doc.querySelectorAll(what);
   const byId = (id) => doc.getElementById(id);
-  const { max, min, log: ln } = Math, on = (target, kind, act) => target.addEventListener(kind, act);
+  const { max, min, log: ln, log10, ceil, floor, exp } = Math, on = (target, kind, act) => target.addEventListener(kind, act);
   let state = usual();
 
   const make = (what, given = {}, ...children) => {  // "tag.class"; given, or the text alone
@@ -19,6 +19,7 @@
     found.append(...children);
     return found;
   };
+  const spaced = (name) => name.replace(/-/g, " ");
   const title = (engine) => run.engines[engine][1];
   const formats = {};  // to make one takes far longer than to use it
   const figure = (value) => {  // three significant digits, thousands separated
@@ -27,8 +28,9 @@
     return (formats[places] ||= new Intl.NumberFormat("en", { minimumFractionDigits: places, maximumFractionDigits: places })).format(value);
   };
   const withUnit = (value, step) => figure(value) + step.unit;
-  const times = (ratio, most = 100) => "×" + (ratio >= most ? Math.round(ratio).toLocaleString("en") : ratio.toFixed(ratio > 0 && ratio < 0.1 ? 1 - Math.floor(Math.log10(ratio)) : 2));
+  const times = (ratio, most = 100) => "×" + (ratio >= most ? Math.round(ratio).toLocaleString("en") : ratio.toFixed(ratio > 0 && ratio < 0.1 ? 1 - floor(log10(ratio)) : 2));
   const engines = run.engines.map((e) => [e[0], e[1]]);
+  const seen = (engine) => state.e.has(names[engine]);
   const all = () => state.e.size === names.length;
 
   // The state in the URL's fragment, so that it can be sent to others.
@@ -54,12 +56,12 @@
 
   // By the rules of the report: a ratio is to the best that was verified, or to the engine chosen.
   const cost = (step, value) => (step.higher ? 1 / value : value);
-  const chosen = (step) => step.rows.filter((row) => state.e.has(names[row[0]]));
+  const chosen = (step) => step.rows.filter((row) => seen(row[0]));
   // Like with like: Arrow batches stand apart from rows, unless the reader wants them together; so do sizes that a URL's server told, from files.
   const [ARROW, ELSEWHERE] = [["rows", "Arrow batches", "Arrow"], ["files", "counted by the server at a URL", "URL"]];
   const sort = (step) => (step.elsewhere ? ELSEWHERE : ARROW);
   const isOther = (step, row) => !!(step.elsewhere || step.arrow)?.includes(row[0]);
-  const together = (step) => (!!state.forms && !!step.other) || !step.rows.some((row) => (state.e.has(names[row[0]]) || names[row[0]] === state.base) && row[1] && row[6] && !isOther(step, row));
+  const together = (step) => (!!state.forms && !!step.other) || !step.rows.some((row) => (seen(row[0]) || names[row[0]] === state.base) && row[1] && row[6] && !isOther(step, row));
   const apart = (step, row) => isOther(step, row) && !together(step);
   const verified = (step, rows) => rows.filter((row) => row[1] && row[6] && !apart(step, row));
   const against = (step) => {
@@ -75,7 +77,7 @@
       if (!found) return null;
       sum += ln(found); count += 1;
     }
-    return count ? Math.exp(sum / count) : null;
+    return count ? exp(sum / count) : null;
   };
   // Ranks and leaders among those chosen, from the pairs that the whole run tells apart. A rank that is a text stays one.
   const beats = (step, row) => (step.other && together(step) !== !!run.mixed ? step.other[row[0]] ?? "" : row[4]);
@@ -83,7 +85,7 @@
   const rank = (step, row) => {
     const better = beats(step, row);
     if (!isRanked(step, row)) return better;
-    const others = chosen(step).filter((other) => isRanked(step, other)), best = 1 + better.filter((other) => state.e.has(names[other])).length;
+    const others = chosen(step).filter((other) => isRanked(step, other)), best = 1 + better.filter(seen).length;
     const worst = others.length - others.filter((other) => beats(step, other).includes(row[0])).length;
     return best < worst ? `${best}-${worst}` : `${best}`;
   };
@@ -91,7 +93,7 @@
   const leaders = (step) => {  // the first, or those that tie; and the best of the rest
     const known = verified(step, chosen(step)).sort(byCost(step));
     if (known.length < 2) return null;
-    const ranked = known.filter((row) => isRanked(step, row)), first = ranked.length ? ranked.filter((row) => !beats(step, row).some((other) => state.e.has(names[other]))) : [known[0]];
+    const ranked = known.filter((row) => isRanked(step, row)), first = ranked.length ? ranked.filter((row) => !beats(step, row).some(seen)) : [known[0]];
     const next = known.find((row) => !first.includes(row));
     return { who: (first.length > 1 ? "Tie: " : "") + first.map((row) => title(row[0])).sort().join(", "), gap: first.length > 1 || !next ? "" : times(ratio(step, next, first[0][1])), next };
   };
@@ -106,8 +108,8 @@
   const summary = (scenarios) => {
     const means = names.map((_, engine) => {
       const each = scenarios.map((scenario) => mean(scenario, engine, new Map(scenario.steps.map((step) => [step, against(step)]))));
-      return [engine, each.every((found) => found) ? Math.exp(each.reduce((sum, found) => sum + ln(found), 0) / each.length) : null];
-    }).filter(([engine, found]) => found && state.e.has(names[engine])).sort((a, b) => a[1] - b[1]);
+      return [engine, each.every((found) => found) ? exp(each.reduce((sum, found) => sum + ln(found), 0) / each.length) : null];
+    }).filter(([engine, found]) => found && seen(engine)).sort((a, b) => a[1] - b[1]);
     if (means.length < 2) return "";
     const first = means.slice(0, 3).map(([engine, found]) => title(engine) + " " + times(found)).join("; then ");
     return `Of those chosen, by the mean over the steps shown: ${first} ${state.base ? "of " + state.base : "the best result"}.${scenarios.length < run.scenarios.length ? "" : aside(scenarios.flatMap((scenario) => scenario.steps))}`;
@@ -116,7 +118,7 @@
     const found = new Map();
     for (const step of run.scenarios.flatMap((scenario) => scenario.steps)) {
       const first = step.mean && state.s.has(step.id) && leaders(step);
-      if (first) found.set(first.who, [...(found.get(first.who) || [make("b", first.who)]), make("a", { href: "#" + step.id }, step.name.replace(/-/g, " "), first.gap && make("i", " " + first.gap))]);
+      if (first) found.set(first.who, [...(found.get(first.who) || [make("b", first.who)]), make("a", { href: "#" + step.id }, spaced(step.name), first.gap && make("i", " " + first.gap))]);
     }
     return [...found.values()].map((parts) => make("p", {}, ...parts));
   };
@@ -147,11 +149,11 @@
   const ticks = (log, from, most) => {
     if (!(most > 0)) return [];
     if (log) {
-      const first = Math.ceil(Math.log10(from)), count = Math.floor(Math.log10(most)) - first + 1, every = Math.ceil(count / 6);
+      const first = ceil(log10(from)), count = floor(log10(most)) - first + 1, every = ceil(count / 6);
       return [...Array(max(count, 0)).keys()].filter((place) => place % every === 0).map((place) => Number(`1e${first + place}`));
     }
-    const rough = most / 5, power = 10 ** Math.floor(Math.log10(rough)), step = [1, 2, 5, 10].find((each) => each * power >= rough) * power;
-    return [...Array(Math.floor(most / step) + 1).keys()].map((place) => Number((place * step).toPrecision(10)));
+    const rough = most / 5, power = 10 ** floor(log10(rough)), step = [1, 2, 5, 10].find((each) => each * power >= rough) * power;
+    return [...Array(floor(most / step) + 1).keys()].map((place) => Number((place * step).toPrecision(10)));
   };
   // The bars stand in the page; a choice sorts them, and moves their marks to the axis that it has.
   const lists = new Map([...every("ul.bars")].map((ul) => [ul.dataset.list, {
@@ -195,26 +197,26 @@
 
   const overview = (scenario) => {
     const shown = scenario.steps.filter((step) => state.s.has(step.id)), bests = new Map(scenario.steps.map((step) => [step, against(step)]));
-    const there = names.map((_, place) => place).filter((place) => state.e.has(names[place]) && scenario.steps.some((step) => step.rows.some((row) => row[0] === place)));
+    const there = [...names.keys()].filter((place) => seen(place) && scenario.steps.some((step) => step.rows.some((row) => row[0] === place)));
     const means = new Map(there.map((engine) => [engine, mean(scenario, engine, bests)]));
     const sorted = order(scenario, there, (engine) => engine, (a, b) => (means.get(a) ?? Infinity) - (means.get(b) ?? Infinity) || 0);
-    const head = make("tr", {}, make("th", "Engine"), make("th", "mean"), ...shown.map((step) => make("th", step.name.replace(/-/g, " "))));
-    const body = make("tbody");
-    for (const engine of sorted) {
-      const line = make("tr", {}, make("th", { scope: "row", textContent: title(engine) }), make("td", {}, make("b", means.get(engine) ? times(means.get(engine)) : "–")));
-      for (const step of shown) {
-        const row = step.rows.find((each) => each[0] === engine), found = ratio(step, row, bests.get(step)), cell = make("td");
-        if (row && row[1] !== null) {
-          cell.append(found ? times(found, 10) + " " : "", make("small", { textContent: withUnit(row[1], step) }));
-          if (found) cell.style.setProperty("--a", min(max(Math.log10(found), 0) / 2, 1).toFixed(2));
-        } else cell.append(make("small.note", row ? row[5].split(":")[0] : "–"));
-        line.append(cell);
-      }
-      body.append(line);
+    const cell = (step, engine) => {
+      const row = step.rows.find((each) => each[0] === engine), found = ratio(step, row, bests.get(step)), cell = make("td");
+      if (row && row[1] !== null) {
+        cell.append(found ? times(found, 10) + " " : "", make("small", withUnit(row[1], step)));
+        if (found) cell.style.setProperty("--a", min(max(log10(found), 0) / 2, 1).toFixed(2));
+      } else cell.append(make("small.note", row ? row[5].split(":")[0] : "–"));
+      return cell;
+    };
+    const columns = [["mean", (engine) => make("td", {}, make("b", means.get(engine) ? times(means.get(engine)) : "–"))], ...shown.map((step) => [spaced(step.name), (engine) => cell(step, engine)])];
+    const length = ceil(columns.length / ceil(columns.length / 9)), bands = [];
+    while (columns.length) {
+      const part = columns.splice(0, length);
+      bands.push(make("table.heat", {}, make("thead", {}, make("tr", {}, make("th", "Engine"), ...part.map(([name]) => make("th", name)))), make("tbody", {}, ...sorted.map((engine) => make("tr", {}, make("th", { scope: "row", textContent: title(engine) }), ...part.map(([, of]) => of(engine)))))));
     }
     const what = `Times ${state.base ? state.base + "'s figure" : "the step's best" + (all() ? "" : " of the engines chosen")}, with the figure under it; mean: the geometric mean over the timed steps shown. The stronger the colour, the further behind.`;
     const region = places.get(scenario.id).lastElementChild;
-    region.replaceChildren(make("table.heat", {}, make("thead", {}, head), body));
+    region.replaceChildren(...bands);
     return [make("p.note", what), region];
   };
 
@@ -257,7 +259,7 @@
         if (state.s.has(step.id)) arrange(scenario, step, list);
       }
     }
-    for (const each of every("[data-e]")) each.hidden = !state.e.has(names[each.dataset.e]);
+    for (const each of every("[data-e]")) each.hidden = !seen(each.dataset.e);
     retell();
     for (const box of every("#explore [name]")) {
       if (box.type === "checkbox") box.checked = state[box.name].has(box.value);
@@ -308,7 +310,7 @@
     const shown = scenario.steps.filter((each) => state.s.has(each.id)), head = (name, each) => name + (each.unit.trim() ? ` (${each.unit.trim()})` : "");
     const found = step
       ? [["Engine", "Rank", ...["Value", "Low", "High"].map((name) => head(name, step)), "Ratio"], ...chosen(step).map((row) => [title(row[0]), rank(step, row), row[1], row[2], row[3], ratio(step, row, against(step))])]
-      : [["Engine", "Mean ratio", ...shown.map((each) => head(each.name, each))], ...run.engines.map((each, engine) => [each[1], mean(scenario, engine, new Map(shown.map((one) => [one, against(one)]))), ...shown.map((one) => (one.rows.find((row) => row[0] === engine) || [])[1])]).filter((_, engine) => state.e.has(names[engine]))];
+      : [["Engine", "Mean ratio", ...shown.map((each) => head(each.name, each))], ...run.engines.map((each, engine) => [each[1], mean(scenario, engine, new Map(shown.map((one) => [one, against(one)]))), ...shown.map((one) => (one.rows.find((row) => row[0] === engine) || [])[1])]).filter((_, engine) => seen(engine))];
     return found.map((cells) => cells.map((cell) => (typeof cell === "number" ? Number(cell.toPrecision(5)) : escaped.CSV(cell ?? ""))).join(",")).join("\n");
   };
   const copied = (kind, box, id, step, scenario) => {
@@ -320,8 +322,8 @@
       return `<iframe src="${place.replace(/&/g, "&amp;")}" title="dbbench" width="100%" height="600"></iframe>`;
     }
     if (kind === "CSV" && scenario) return raw(scenario, step);
-    const table = box.querySelector(".heat") || doc.querySelector(`[data-live="${id}"] ~ :not(.strip) table`);
-    const lines = [...table.rows].filter((row) => !row.hidden).map((row) => [...row.cells].map((cell) => escaped[kind](cell.textContent.replace(/\s+/g, " ").trim())));
+    const bands = [...box.querySelectorAll(".heat")], [table, ...more] = bands[0] ? bands : [doc.querySelector(`[data-live="${id}"] ~ :not(.strip) table`)];
+    const lines = [...table.rows].filter((row) => !row.hidden).map((row, place) => [...row.cells, ...more.flatMap((each) => [...each.rows[place].cells].slice(1))].map((cell) => escaped[kind](cell.textContent.replace(/\s+/g, " ").trim())));
     if (kind === "CSV") return lines.join("\n");
     lines.splice(1, 0, lines[0].map(() => "---"));
     return lines.map((cells) => `| ${cells.join(" | ")} |`).join("\n");
