@@ -11,9 +11,10 @@ import pyarrow as pa
 
 from dbbench.datasets.driver_rows import CsvChunk
 from dbbench.datasets.generate import CHUNK_ROWS, arrow_type
+from dbbench.engine.awaited import AwaitedConnection, AwaitedEngine, AwaitedSession, LoopOptions
 from dbbench.engine.base import Engine, Session, SessionGroup, Setup
 from dbbench.engine.driver_timer import DriverTimer
-from dbbench.engine.event_loop import AwaitedConnection, AwaitedEngine, AwaitedSession, EventLoop, LoopOptions
+from dbbench.engine.event_loop import EventLoop
 from dbbench.engine.layer import Layer
 from dbbench.engine.operations import FAMILIES, LoadFormat, LoadPart, ResultFormat, Retry
 from dbbench.engine.private_server import PrivateServer

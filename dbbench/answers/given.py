@@ -12,8 +12,19 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from dbbench.answers.compare import as_table
-from dbbench.answers.question import MORE_MEMORY, Question, compute
-from dbbench.answers.stored import FINAL, find, read_answers, refusal, refused, said, stored, write_answers
+from dbbench.answers.question import compute
+from dbbench.answers.stored import (
+    FINAL,
+    MORE_MEMORY,
+    Question,
+    find,
+    read_answers,
+    refusal,
+    refused,
+    said,
+    stored,
+    write_answers,
+)
 from dbbench.datasets.cache import Files
 from dbbench.datasets.driver_rows import chunk
 from dbbench.datasets.generate import arrow_type

@@ -1,41 +1,21 @@
-"""What the reference is asked, and the process of its own that answers.
+"""The process of its own in which the reference answers.
 
 Nothing here loads DataFusion: a worker that asks stays as small as it is.
 """
 
 import tempfile
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
 from typing import Any
 
 import psutil
 
-from dbbench.answers.stored import refusal, write_answers
+from dbbench.answers.stored import Question, refusal, write_answers
 from dbbench.datasets.cache import Files
 from dbbench.host import apart
 from dbbench.host.kept_folder import MAKING
 from dbbench.suite.dataset import Table
-
-#: How the reason begins where a query needs more memory than the reference may take.
-MORE_MEMORY = "it needs more than"
-
-
-@dataclass(frozen=True)
-class Question:
-    """A query, with values of its parameters; None puts a null in the place of each.
-
-    `ordered` overrides what the text says of its order. `changes` are statements that were called before it, and how
-    often. `without` leaves one row out on which the answer depends, drawn by this text; which it is stands in the
-    answer's file.
-    """
-
-    sql: str
-    ordered: bool | None = None
-    parameters: Mapping[str, Any] | None = field(default_factory=dict)
-    changes: Sequence[tuple[str, int]] = ()
-    without: str = ""
 
 
 def compute(

@@ -23,13 +23,14 @@ from sqlglot import exp
 
 from dbbench.answers import ranks, rewrite
 from dbbench.answers.magnitudes import adds_inexactly, magnitudes
-from dbbench.answers.question import MORE_MEMORY, Question
 from dbbench.answers.stored import (
     BY,
     COMPUTED_KEY,
     FINAL,
     LEFT_OUT,
     MAGNITUDE,
+    MORE_MEMORY,
+    Question,
     marked,
     reference_name,
     refusal,

@@ -1,4 +1,4 @@
-"""Computed answers, stored as Arrow files beside the dataset in the cache."""
+"""Questions to the reference, and its answers, stored as Arrow files beside the dataset in the cache."""
 
 import hashlib
 import json
@@ -6,10 +6,11 @@ import logging
 import os
 import re
 import tempfile
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
 from importlib import metadata
 from pathlib import Path
-from typing import IO
+from typing import IO, Any
 
 import numpy as np
 import numpy.typing as npt
@@ -20,6 +21,8 @@ from dbbench.datasets.cache import Files
 from dbbench.errors import UserError
 from dbbench.host import plain_file
 
+#: How the reason begins where a query needs more memory than the reference may take.
+MORE_MEMORY = "it needs more than"
 #: Raised whenever the same question would get another answer than before; part of the cache's key.
 GENERATION = 10
 #: What the metadata of an answer's file say: who computed it, why there is none, if there never is, and which row was
@@ -36,6 +39,22 @@ COMPUTED = {"computed": "yes"}
 #: The largest sum of magnitudes behind an output, where floats or long decimals are added up.
 MAGNITUDE = b"magnitude"
 _log = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True)
+class Question:
+    """A query, with values of its parameters; None puts a null in the place of each.
+
+    `ordered` overrides what the text says of its order. `changes` are statements that were called before it, and how
+    often. `without` leaves one row out on which the answer depends, drawn by this text; which it is stands in the
+    answer's file.
+    """
+
+    sql: str
+    ordered: bool | None = None
+    parameters: Mapping[str, Any] | None = field(default_factory=dict)
+    changes: Sequence[tuple[str, int]] = ()
+    without: str = ""
 
 
 def find(identity: Sequence[object], files: Files, suffix: str = ".arrow") -> Path | None:

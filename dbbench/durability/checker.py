@@ -23,11 +23,7 @@ from dbbench.durability.check import (
     NUMBER_BYTES,
     TIER_CHECK,
     WRITER_TASK,
-    CheckVerdict,
     Found,
-    Kills,
-    Syncs,
-    TierCheck,
     WriterTask,
     judge,
 )
@@ -42,6 +38,7 @@ from dbbench.host.processes import (
     kill_all,
     python,
 )
+from dbbench.results.crash_checks import CheckVerdict, Kills, Syncs, TierCheck
 from dbbench.results.outcome import Outcome
 from dbbench.run.supervisor import INTERRUPTED
 

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 import dbbench
-from dbbench.durability.check import CHECK_TASK, TIER_CHECK, CheckTask, CheckVerdict, TierCheck, TierChecks
+from dbbench.durability.check import CHECK_TASK, TIER_CHECK, CheckTask
 from dbbench.engine import registry
 from dbbench.engine.probe import Probed, probe
 from dbbench.errors import UserError
@@ -19,7 +19,7 @@ from dbbench.host import atomic_json, machine
 from dbbench.host.processes import environment, python, stop
 from dbbench.message import did_you_mean
 from dbbench.results import crash_checks
-from dbbench.results.crash_checks import CrashCheck, Subject
+from dbbench.results.crash_checks import CheckVerdict, CrashCheck, Subject, TierCheck, TierChecks
 from dbbench.run.request import check_options
 from dbbench.run.supervisor import INTERRUPTED
 from dbbench.suite.model import Tier

@@ -14,7 +14,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from dbbench.durability.check import Syncs
+from dbbench.results.crash_checks import Syncs
 
 _SYNCS = ("fsync", "fdatasync", "sync", "syncfs", "msync")
 _WRITES = ("write", "pwrite64", "writev", "pwritev", "pwritev2")

@@ -13,9 +13,10 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from dbbench.datasets.driver_rows import CsvChunk
+    from dbbench.engine.awaited import AwaitedConnection, AwaitedEngine, AwaitedSession, LoopOptions
     from dbbench.engine.base import Engine, Session, SessionGroup, Setup
     from dbbench.engine.driver_timer import DriverTimer
-    from dbbench.engine.event_loop import AwaitedConnection, AwaitedEngine, AwaitedSession, EventLoop, LoopOptions
+    from dbbench.engine.event_loop import EventLoop
     from dbbench.engine.layer import Layer, raw_connection
     from dbbench.engine.objects import object_class, object_getter, object_maker
     from dbbench.engine.operations import (

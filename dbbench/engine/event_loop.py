@@ -8,35 +8,16 @@ from __future__ import annotations
 
 import asyncio
 import threading
-from collections.abc import Awaitable, Callable, Mapping, Sequence
-from functools import partial
+from collections.abc import Awaitable, Callable, Sequence
 from importlib import import_module
-from importlib.util import find_spec
 from time import perf_counter_ns
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any
 
 from greenlet import getcurrent, greenlet
-from pydantic import Field
-
-from dbbench.engine.base import Engine, Session
-from dbbench.engine.options import Options
-from dbbench.errors import Unavailable
-
-if TYPE_CHECKING:
-    from dbbench.engine.driver_timer import DriverTimer
 
 #: A loop's timers end up to this late, in seconds: it waits in whole milliseconds.
 _TICK = 0.001
 _of_thread = threading.local()
-
-
-class LoopOptions(Options):
-    """Options of an engine whose driver is asynchronous."""
-
-    #: The event loop of each thread.
-    loop: Literal["asyncio", "uvloop"] = Field(
-        default="asyncio", description="event loop; uvloop has an extra, `uvloop`"
-    )
 
 
 class EventLoop:
@@ -143,65 +124,3 @@ async def _one(client: Callable[[], object]) -> None:
 
     served = greenlet(work)
     await _serve(served, served.switch())
-
-
-class AwaitedConnection:
-    """A driver's asynchronous connection, and the thread's loop it belongs to. It awaits `execute` and `close`."""
-
-    def __init__(self, kind: str, connect: Callable[[], Awaitable[Any]]) -> None:
-        self._loop = EventLoop.of_thread(kind)
-        self.ask, self.sleep = self._loop.ask, self._loop.sleep
-        try:
-            self.raw: Any = self.ask(connect())
-        except BaseException:
-            self._loop.release()
-            raise
-
-    def execute(self, sql: str) -> Any:
-        """What the driver returns for a statement."""
-        return self.ask(self.raw.execute(sql))
-
-    def close(self) -> None:
-        """Close it, once."""
-        if self.raw is not None:
-            raw, self.raw = self.raw, None
-            try:
-                self.ask(raw.close())
-            finally:
-                self._loop.release()
-
-
-class AwaitedSession(Session):
-    """Before SQLSession among a session's bases: its connection is an AwaitedConnection."""
-
-    awaited = True
-    #: The AwaitedConnection.
-    connection: Any
-
-    def sleep(self, seconds: float) -> None:
-        """Let the thread's other clients go on for some time."""
-        self.connection.sleep(seconds)
-
-    def watch(self, timer: DriverTimer) -> None:
-        """Take all that is awaited for executing: what is fetched is there by then, or is awaited as well."""
-        self.connection.ask = partial(timer.executed, self.connection.ask)
-
-    def asking(self, call: Callable[..., Awaitable[Any]]) -> Callable[..., Any]:
-        """The function that awaits a call of the driver."""
-        ask = self.connection.ask
-        return lambda *values: ask(call(*values))
-
-
-class AwaitedEngine(Engine):
-    """Before an engine among the bases of one with an asynchronous driver, whose options are LoopOptions too."""
-
-    @classmethod
-    def available_with(cls, options: Mapping[str, Any]) -> None:
-        """Raise Unavailable if the event loop that is asked for is missing, or what the engine itself needs."""
-        if options.get("loop") == "uvloop" and find_spec("uvloop") is None:
-            raise Unavailable("uvloop is missing", 'pip install "dbbench[uvloop]"')
-        super().available_with(options)
-
-    def group(self) -> EventLoop:
-        """Return the thread's event loop, which serves all clients of a process."""
-        return EventLoop.of_thread(self.options.loop)

@@ -91,7 +91,7 @@ class ClientOrder:
     engine: str
     directory: str
     tier: Tier
-    options: dict[str, Any]
+    options: dict[str, object]
     job: Job
     #: The clients of each process, and all clients.
     threads: int

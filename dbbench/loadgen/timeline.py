@@ -6,7 +6,7 @@ A slot of time has a histogram of 16 bins to each power of two, so that a percen
 
 from __future__ import annotations
 
-from typing import Annotated, Any
+from typing import Annotated, TypedDict
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,6 +23,13 @@ _PUT_BY = 256
 
 _BITS = 4
 _BINS = number_of_bins(_BITS)
+
+
+class SentSlots(TypedDict):
+    """A timeline as another process gets it: the bins and counts of each slot."""
+
+    width: int
+    slots: list[tuple[int, list[int], list[int]]]
 
 
 class Timeline:
@@ -84,14 +91,14 @@ class Timeline:
             found["p99"].append(_percentile(below, 99))
         return found
 
-    def to_json(self) -> dict[str, Any]:
+    def to_json(self) -> SentSlots:
         """Serialise to JSON-compatible data."""
         self._count()
-        slots = [[slot, bins.tolist(), counts[bins].tolist()] for slot, counts, bins in self._known()]
+        slots = [(slot, bins.tolist(), counts[bins].tolist()) for slot, counts, bins in self._known()]
         return {"width": self.width, "slots": slots}
 
     @classmethod
-    def from_json(cls, document: dict[str, Any]) -> Timeline:
+    def from_json(cls, document: SentSlots) -> Timeline:
         """What `to_json` gave."""
         found = cls(document["width"])
         for slot, bins, counts in document["slots"]:

@@ -13,8 +13,7 @@ from dbbench.report.charts.layout import Look, save
 from dbbench.report.charts.use import use
 from dbbench.report.terminal.pairs import two_plans
 from dbbench.results.outcome import Outcome
-from dbbench.results.trial_files import Watched
-from dbbench.run.explain import Explained
+from dbbench.results.trial_files import Explained, Watched
 
 #: Functions that are named.
 _FUNCTIONS = 12

@@ -1,4 +1,4 @@
-"""What `dbbench durability` found before, by engine, its code, versions, tier, options and file system: a run names it.
+"""What `dbbench durability` finds; kept by engine, its code, versions, tier, options and file system: a run names it.
 
 Kept in the user's data folder. Only the last check of each is.
 """
@@ -9,11 +9,14 @@ import json
 import os
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
+from enum import StrEnum
 from pathlib import Path
+from typing import Any
 
 import platformdirs
 
 from dbbench.host import atomic_json
+from dbbench.suite.model import Tier
 
 
 @dataclass(frozen=True)
@@ -36,6 +39,105 @@ class CrashCheck:
     passed: bool
     kills: int
     day: str
+
+
+class CheckVerdict(StrEnum):
+    """What is known of an engine's claim to give a tier."""
+
+    #: Nothing was lost or torn, and for `power` each commit was synced before it was acknowledged. No proof: see docs.
+    PASSED = "passed"
+    #: Nothing speaks against it, and the syncs could not be counted.
+    DECLARED = "declared"
+    #: The tier is `memory`: there is nothing to hold the engine to.
+    NOT_PROMISED = "not promised"
+    #: The engine doesn't claim it.
+    REFUSED = "refused"
+    #: It has no operations that write transactions and read them back.
+    UNSUPPORTED = "unsupported"
+    #: A commit was lost, torn or not synced.
+    FAILED = "failed"
+    #: It could not be checked: the engine is missing, or raised, hung or crashed before it was killed.
+    ERROR = "error"
+
+
+#: With one of these the command ends with 1.
+BAD = (CheckVerdict.FAILED, CheckVerdict.ERROR)
+
+
+@dataclass(frozen=True)
+class Kills:
+    """What kill -9 left, in numbers of transactions."""
+
+    kills: int = 0
+    #: Commits that had returned, and been told to another process, before a kill.
+    acknowledged: int = 0
+    #: Transactions that were there whole in the end, acknowledged or not.
+    found: int = 0
+    #: Acknowledged ones of which a part or all was missing after a kill.
+    lost: int = 0
+    #: Ones of which a part was there and a part was not.
+    half: int = 0
+    #: Why the database could not be used again after the last kill.
+    unreadable: str = ""
+
+
+@dataclass(frozen=True)
+class Syncs:
+    """The sync calls of some commits made one after another by one client."""
+
+    commits: int = 0
+    #: Commits that were acknowledged without any sync call since the one before.
+    unsynced: int = 0
+    #: Call -> how many, of all commits.
+    calls: Mapping[str, int] = field(default_factory=dict)
+    #: Calls that can hide syncs from the count.
+    hidden: tuple[str, ...] = ()
+    #: Why nothing was counted.
+    uncounted: str = ""
+
+    @property
+    def in_words(self) -> str:
+        """Calls of one commit, like `1.0 fdatasync`."""
+        if not self.commits:
+            return "-"
+        parts = [f"{number / self.commits:.1f} {call}" for call, number in sorted(self.calls.items())]
+        return " + ".join(parts) or "none"
+
+
+@dataclass(frozen=True)
+class TierCheck:
+    """One engine and one tier. `settings` are those that the engine says it has."""
+
+    engine: str
+    tier: Tier
+    verdict: CheckVerdict
+    detail: str = ""
+    kills: Kills = Kills()
+    syncs: Syncs = Syncs()
+    versions: Mapping[str, str] = field(default_factory=dict)
+    settings: Mapping[str, Any] = field(default_factory=dict)
+    seconds: float = 0.0
+    #: The fingerprint of the engine's code.
+    code: str = ""
+
+
+@dataclass(frozen=True)
+class TierChecks:
+    """One call of `dbbench durability`. `absent` are engines that are not installed: name -> why."""
+
+    created: str
+    machine: Mapping[str, Any]
+    seed: int
+    kills: int
+    checks: tuple[TierCheck, ...]
+    absent: Mapping[str, str] = field(default_factory=dict)
+    #: Whether checks that were asked for are missing.
+    interrupted: bool = False
+
+    @property
+    def bad(self) -> bool:
+        """Whether any check failed or could not be made."""
+        return any(check.verdict in BAD for check in self.checks)
 
 
 def folder() -> Path:

@@ -1,6 +1,7 @@
 """Files of a trial besides its result: the engine's own plans of queries, and what `explain` has watched of it."""
 
 import os
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Self
 
@@ -8,6 +9,8 @@ from pydantic import BaseModel, ConfigDict
 
 from dbbench.host import atomic_json, plain_file
 from dbbench.message import clean, printable
+from dbbench.results.trial import StepResult
+from dbbench.suite.steps import AnyStep
 
 #: Files in the trial's folder. A profile has a line for each stack: frames with `;` between, and how often it was seen.
 WATCHED, PROFILE = "watched.json", "profile.txt"
@@ -65,6 +68,21 @@ class Watched(BaseModel):
             return cls.model_validate(clean(atomic_json.read(directory / WATCHED)))
         except FileNotFoundError:
             return cls()
+
+
+@dataclass(frozen=True)
+class Explained:
+    """What one more trial of an engine shows of a step."""
+
+    engine: str
+    step: AnyStep
+    result: StepResult
+    watched: Watched
+    #: A line for each stack, as the file has them.
+    profile: str
+    plan: str
+    #: CPU seconds of a call or an operation, by the median of the run's rounds; its time where that isn't known.
+    cost: float
 
 
 def keep_plan(trial: Path, step: str, text: str) -> None:

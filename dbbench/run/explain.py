@@ -3,7 +3,7 @@
 import shutil
 import sys
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from statistics import median
 
@@ -14,7 +14,7 @@ from dbbench.message import clean, did_you_mean
 from dbbench.results import trial_files
 from dbbench.results.run_directory import Run
 from dbbench.results.trial import StepResult, Trial, TrialResult
-from dbbench.results.trial_files import PROFILE, Watch, Watched
+from dbbench.results.trial_files import PROFILE, Explained, Watch, Watched
 from dbbench.run.choice import check_steps
 from dbbench.run.plan import Ready
 from dbbench.run.resume import changed
@@ -30,21 +30,6 @@ _SLOWER = 5
 _MOST_CALLS, _ASIDE = 20_000, 0.25e-3
 #: What brings py-spy.
 PY_SPY = "pip install 'dbbench[profile]'"
-
-
-@dataclass(frozen=True)
-class Explained:
-    """What one more trial of an engine shows of a step."""
-
-    engine: str
-    step: AnyStep
-    result: StepResult
-    watched: Watched
-    #: A line for each stack, as the file has them.
-    profile: str
-    plan: str
-    #: CPU seconds of a call or an operation, by the median of the run's rounds; its time where that isn't known.
-    cost: float
 
 
 def explain(

@@ -2,7 +2,7 @@
 
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, Self
+from typing import Self
 
 from dbbench.cluster.place import Place
 from dbbench.engine.options import Shares
@@ -27,7 +27,7 @@ class TrialOrder(Planned):
     #: Step -> the file of its answer.
     answers: dict[str, Path]
     run: Path
-    options: dict[str, Any]
+    options: dict[str, object]
     process: WorkerProcess
     shares: Shares = Shares()
     #: The hosts that the clients are on, if they are on several.

@@ -4,8 +4,8 @@ import re
 
 import pytest
 
-from dbbench.durability.check import CheckVerdict
 from dbbench.engine import registry
+from dbbench.results.crash_checks import CheckVerdict
 from dbbench.suite.model import Tier
 from tests.docs.test_docs import ROOT
 

@@ -10,8 +10,8 @@ from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
 
 from dbbench.answers.compare import as_table, check_batches
-from dbbench.answers.question import Question
 from dbbench.answers.reference import answered
+from dbbench.answers.stored import Question
 from dbbench.datasets.cache import materialise
 from dbbench.engine import registry
 from dbbench.errors import WrongAnswer

@@ -7,8 +7,8 @@ from typing import Any
 
 import pyarrow as pa
 
-from dbbench.answers.question import Question
 from dbbench.answers.reference import answered
+from dbbench.answers.stored import Question
 from dbbench.datasets.cache import Files
 from dbbench.datasets.generate import arrow_schema
 from dbbench.suite.dataset import Table

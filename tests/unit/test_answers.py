@@ -15,8 +15,7 @@ import pytest
 from dbbench.answers import given
 from dbbench.answers.compare import as_table, check_batches, check_rows
 from dbbench.answers.given import answers_of
-from dbbench.answers.question import MORE_MEMORY, Question
-from dbbench.answers.stored import kept_answer, read_answers, refusal, refused, write_answers
+from dbbench.answers.stored import MORE_MEMORY, Question, kept_answer, read_answers, refusal, refused, write_answers
 from dbbench.datasets.cache import Files, materialise
 from dbbench.errors import UserError, WrongAnswer
 from dbbench.host import apart

@@ -13,8 +13,8 @@ import pytest
 from pydantic import ValidationError
 
 from dbbench.answers.compare import check_rows
-from dbbench.answers.question import Question
 from dbbench.answers.reference import answered
+from dbbench.answers.stored import Question
 from dbbench.datasets.cache import materialise
 from dbbench.datasets.documents import canonical
 from dbbench.datasets.generate import CHUNK_ROWS, arrow_schema, batches, chunk

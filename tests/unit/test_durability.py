@@ -7,7 +7,7 @@ import pytest
 
 from dbbench.durability import checks as checks_module
 from dbbench.durability import strace
-from dbbench.durability.check import CheckVerdict, Kills, Syncs, TierCheck, TierChecks, judge
+from dbbench.durability.check import judge
 from dbbench.durability.checker import Checker, Failed
 from dbbench.durability.checks import CheckRequest, check_all, checked_tiers
 from dbbench.durability.writer import spans
@@ -16,6 +16,7 @@ from dbbench.engine.probe import Probed
 from dbbench.errors import SuiteError, UserError
 from dbbench.host import atomic_json
 from dbbench.report.terminal.durability import lines, markdown
+from dbbench.results.crash_checks import CheckVerdict, Kills, Syncs, TierCheck, TierChecks
 from dbbench.results.outcome import Outcome
 from dbbench.suite.loader import parse_suite
 from dbbench.suite.model import Tier

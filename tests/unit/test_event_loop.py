@@ -11,8 +11,9 @@ from typing import Any
 
 import pytest
 
+from dbbench.engine.awaited import AwaitedConnection
 from dbbench.engine.base import Setup
-from dbbench.engine.event_loop import AwaitedConnection, EventLoop
+from dbbench.engine.event_loop import EventLoop
 from dbbench.errors import TimedOut, Unavailable
 from dbbench.loadgen.clients import drive
 from dbbench.loadgen.job import Job
@@ -167,7 +168,7 @@ def test_at_a_rate_all_calls_are_made(engine: NullAsync) -> None:
 
 
 def test_uvloop_is_asked_for(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("dbbench.engine.event_loop.find_spec", lambda _: None)
+    monkeypatch.setattr("dbbench.engine.awaited.find_spec", lambda _: None)
     NullAsync.available_with({"loop": "asyncio"})
     with pytest.raises(Unavailable, match="uvloop is missing") as raised:
         NullAsync.available_with({"loop": "uvloop"})

@@ -11,8 +11,8 @@ import pyarrow as pa
 import pytest
 
 from dbbench.answers.compare import check_rows
-from dbbench.answers.question import Question, compute
-from dbbench.answers.stored import read_answers, refused, write_answers
+from dbbench.answers.question import compute
+from dbbench.answers.stored import Question, read_answers, refused, write_answers
 from dbbench.host import apart
 from tests.unit.asked import Ask, Content, Given, reference, rows_of, tables_of, values
 

@@ -3,8 +3,8 @@
 import textwrap
 from collections.abc import Iterator
 
-from dbbench.durability.check import TierCheck, TierChecks
 from dbbench.host.machine import in_words
+from dbbench.results.crash_checks import TierCheck, TierChecks
 
 #: What these checks can't show. It stands under every table.
 LIMITS = (
