@@ -8,7 +8,6 @@ import re
 import tempfile
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from importlib import metadata
 from pathlib import Path
 from typing import IO, Any
 
@@ -104,6 +103,8 @@ def write_answers(answers: Sequence[pa.Table], to: IO[bytes] | Path) -> None:
 
 def reference_name() -> str:
     """The reference, with its version."""
+    from importlib import metadata
+
     return f"DataFusion {metadata.version('datafusion').partition('.')[0]}"
 
 

@@ -17,7 +17,6 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.csv
-import pyarrow.parquet as pq
 
 from dbbench.datasets.generate import CHUNK_ROWS, arrow_type
 from dbbench.errors import UserError
@@ -170,6 +169,8 @@ def estimated_bytes(table: Table, paths: Sequence[Path], rows: int | None) -> in
 
 def _rows_in(path: Path, some_bytes: int, some_rows: int) -> int:
     if path.suffix.lower() in PARQUET:
+        import pyarrow.parquet as pq
+
         return int(pq.ParquetFile(path).metadata.num_rows)
     return path.stat().st_size * some_rows // some_bytes
 
@@ -209,6 +210,8 @@ def _raw(path: Path, wanted: dict[str, str], columns: Mapping[str, Column]) -> I
     """Batches as they are in a file, of the wanted columns."""
     with refusals(path):
         if path.suffix.lower() in PARQUET:
+            import pyarrow.parquet as pq
+
             refuse_missing(path, wanted)
             yield from pq.ParquetFile(path).iter_batches(CHUNK_ROWS, columns=list(wanted))
         else:
@@ -243,7 +246,11 @@ def _csv(path: Path, wanted: dict[str, str], columns: Mapping[str, Column]) -> I
 
 def names_in(path: Path) -> list[str]:
     """The names of a file's columns. Raises UserError if there are none, or one comes twice."""
-    return _different(path, pq.read_schema(path).names) if path.suffix.lower() in PARQUET else csv_names(path)
+    if path.suffix.lower() not in PARQUET:
+        return csv_names(path)
+    import pyarrow.parquet as pq
+
+    return _different(path, pq.read_schema(path).names)
 
 
 def csv_names(path: Path) -> list[str]:

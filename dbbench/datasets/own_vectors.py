@@ -9,7 +9,6 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
-import pyarrow.parquet as pq
 from numpy.typing import NDArray
 
 from dbbench.datasets.generate import CHUNK_ROWS, random_source
@@ -79,6 +78,8 @@ class OwnVectors(VectorSet):
     def _of(self, path: Path) -> Iterator[pa.Array]:
         if path.suffix.lower() not in PARQUET:
             raise UserError(f"{path} is no Parquet file (.parquet or .pq), which vectors are read from")
+        import pyarrow.parquet as pq
+
         with refusals(path):
             refuse_missing(path, [self.spec.column])
             for batch in pq.ParquetFile(path).iter_batches(CHUNK_ROWS, columns=[self.spec.column]):

@@ -16,7 +16,7 @@ AS_INSTALLED = "as-installed"
 class Options(BaseModel):
     """What a user may set with `--set ENGINE.OPTION=VALUE`. Plugins add fields, each with a default."""
 
-    model_config = ConfigDict(extra="forbid", frozen=True)
+    model_config = ConfigDict(defer_build=True, extra="forbid", frozen=True)
 
 
 class _Named:

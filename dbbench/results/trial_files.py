@@ -23,7 +23,7 @@ _MOST_PLAN = 64 * 1024
 class Watch(BaseModel):
     """What to watch: a step, which is called again for `seconds` where it writes nothing, by these programs if any."""
 
-    model_config = ConfigDict(frozen=True)
+    model_config = ConfigDict(defer_build=True, frozen=True)
 
     step: str
     seconds: float
@@ -34,7 +34,7 @@ class Watch(BaseModel):
 class Sample(BaseModel):
     """What a process had used `at` seconds from the start; memory is what it holds then. None: not known."""
 
-    model_config = ConfigDict(frozen=True)
+    model_config = ConfigDict(defer_build=True, frozen=True)
 
     at: float
     process: int
@@ -49,7 +49,7 @@ class Sample(BaseModel):
 class Watched(BaseModel):
     """`calls`: how often the step was called in `seconds`; 0 if its process ended before it was done."""
 
-    model_config = ConfigDict(frozen=True)
+    model_config = ConfigDict(defer_build=True, frozen=True)
 
     seconds: float = 0.0
     calls: int = 0

@@ -35,10 +35,11 @@ def new_run(request: Request, report: Callable[[str], None] = lambda _line: None
     text = read_text(path)
     suite = parse_suite(text, str(path))
     check_files(suite, path.parent, outside=request.allow_outside)
-    from dbbench.answers import planned  # loads DataFusion, which nothing but a run or a check needs
+    if any(dataset.tables for dataset in suite.datasets.values()):
+        from dbbench.answers import planned  # loads DataFusion
 
-    for line in planned.check(suite, text, str(path)):
-        report(line)
+        for line in planned.check(suite, text, str(path)):
+            report(line)
     with control_group.limited(request.memory_limit):
         pass  # where it can't be made, the user learns it before anything is drawn
     choice = choose(request, suite, report)

@@ -27,6 +27,8 @@ class Planned(BaseModel):
 class RunningStep(BaseModel):
     """How far a worker is: the step that runs, and the notes of all steps so far."""
 
+    model_config = ConfigDict(defer_build=True)
+
     running: str | None = None
     notes: list[str] = []
 

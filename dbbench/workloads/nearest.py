@@ -47,7 +47,7 @@ _AGAIN = 3
 _LOADED_ERRORS = 4.0
 #: What is asked of loaded vectors, the share that must be found, as an index may be coarse, and that of vectors by
 #: themselves.
-_LOADED = NearestStep.model_validate({"kind": "nearest", "name": "loaded", "title": "Loaded"})
+_LOADED = NearestStep.model_construct(kind="nearest", name="loaded", title="Loaded")
 _FOUND, _OWN = 0.8, 0.99
 #: Vectors that are searched for by themselves.
 _SAMPLE = 500

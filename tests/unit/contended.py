@@ -108,7 +108,7 @@ class StoreSession(SQLSession):
                 del store.rows[values[0]]
             elif rows == 1:
                 return (values[0], store.rows[values[0]]) if values[0] in store.rows else None
-            return [(key, text) for key, text in store.rows.items() if not values or text == values[0]]
+            return [(key, text) for key, text in list(store.rows.items()) if not values or text == values[0]]
 
         return call
 

@@ -154,7 +154,7 @@ class ClientsStep(Step):
     """A step that several clients may take at once."""
 
     clients: SomeClients = Field(
-        default=Clients(),
+        default=Clients.model_construct(),
         description="Sessions at once: `threads` in each of `processes`, or a number of threads. A list is a sweep: a step for each.",
     )
     #: All clients of a sweep, until the scenario makes a step for each; then the name that these share.
