@@ -21,7 +21,8 @@ class QueryStep(SqlStep):
         default="", description="The column that is read, by its name in the result; the first, if none is named."
     )
     answer: AnyAnswer = Field(
-        default=SqlAnswer.model_construct(), description="What it must return, if not what the reference returns for `sql`."
+        default=SqlAnswer.model_construct(),
+        description="What it must return, if not what the reference returns for `sql`.",
     )
     cache: Literal["warm", "cold"] = Field(
         default="warm", description="`cold`: each call is from a cold start; unsupported on an engine without files."
