@@ -22,8 +22,9 @@ from time import perf_counter_ns
 
 from dbbench.engine import registry
 from dbbench.engine.base import Engine, Session, Setup
+from dbbench.host.collector import collector_off
 from dbbench.loadgen.client import bound
-from dbbench.loadgen.loops import CHUNK, collector_off, stream
+from dbbench.loadgen.loops import CHUNK, stream
 from dbbench.loadgen.turns import Turns
 from dbbench.suite.model import Tier
 

@@ -20,7 +20,8 @@ from dbbench.datasets.driver_rows import chunk
 from dbbench.engine import registry
 from dbbench.engine.base import Setup
 from dbbench.errors import Unavailable
-from dbbench.loadgen.loops import collector_off, read_own_column
+from dbbench.host.collector import collector_off
+from dbbench.loadgen.loops import read_own_column
 from dbbench.suite.loader import find_suite, load_suite
 from dbbench.suite.model import Tier
 

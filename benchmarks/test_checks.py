@@ -12,9 +12,9 @@ from typing import Any
 
 import pytest
 
+from dbbench.host.collector import collector_off
 from dbbench.loadgen import loops
 from dbbench.loadgen.kept_calls import KeptCalls
-from dbbench.loadgen.loops import collector_off
 from tests.conftest import environment
 
 #: The most that kept calls may add to a loop, and checks to a trial.

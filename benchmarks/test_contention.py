@@ -9,7 +9,7 @@ from time import perf_counter
 from dbbench.datasets.cache import materialise
 from dbbench.engine import registry
 from dbbench.engine.base import Setup
-from dbbench.loadgen.loops import collector_off
+from dbbench.host.collector import collector_off
 from dbbench.suite.loader import find_suite, load_suite
 from dbbench.suite.model import Tier
 from dbbench.suite.steps.base import Clients

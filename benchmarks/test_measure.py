@@ -15,8 +15,9 @@ from typing import Any
 import numpy as np
 import pytest
 
+from dbbench.host.collector import collector_off
 from dbbench.loadgen.histogram import Samples
-from dbbench.loadgen.loops import CHUNK, batch, collector_off, stream
+from dbbench.loadgen.loops import CHUNK, batch, stream
 
 STREAM_AT_MOST = 2.5
 WITH_KEYS_AT_MOST = 0.6 * 187 / 24
@@ -92,7 +93,8 @@ def test_a_batch_is_less_than_a_reading(ratio) -> None:
 def test_a_hundred_million_calls_stay_in_bounded_memory(*, garbage: bool) -> None:
     """Peak resident set of a process above what it had before; with cyclic garbage in each of fewer calls."""
     program = f"""
-from dbbench.loadgen.loops import collector_off, stream
+from dbbench.host.collector import collector_off
+from dbbench.loadgen.loops import stream
 from dbbench.loadgen.histogram import Samples
 from dbbench.host.usage import forget_peak, peak_memory
 def nothing(key): pass

@@ -16,7 +16,7 @@ from dbbench.engine import registry
 from dbbench.engine.base import Setup
 from dbbench.errors import Unavailable
 from dbbench.host import machine
-from dbbench.loadgen.loops import collector_off
+from dbbench.host.collector import collector_off
 from dbbench.suite.dataset import Records
 from dbbench.suite.model import Tier
 from dbbench.suite.steps.base import Clients

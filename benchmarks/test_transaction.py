@@ -16,11 +16,12 @@ import pytest
 from dbbench.datasets.cache import materialise
 from dbbench.engine import registry
 from dbbench.engine.base import Setup
+from dbbench.host.collector import collector_off
 from dbbench.host.meters import ProcessMeter
 from dbbench.host.metric import Metric
 from dbbench.loadgen.drawn_parameters import Known
 from dbbench.loadgen.histogram import Samples
-from dbbench.loadgen.loops import CHUNK, collector_off, stream
+from dbbench.loadgen.loops import CHUNK, stream
 from dbbench.suite.loader import parse_suite
 from dbbench.suite.model import Tier
 from dbbench.suite.parameters import Parameter

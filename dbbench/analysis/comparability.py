@@ -155,8 +155,11 @@ def _work(old: Side, new: Side) -> Iterator[Difference]:
 
 def _data(name: str, old: Side, new: Side) -> Iterator[Difference]:
     """A dataset's definition; and what was drawn, for another dbbench may draw other rows."""
-    ours, theirs = (side.suite.datasets[name].model_dump(mode="json", exclude={"seed"}) for side in (old, new))
-    first = next(_unequal(ours, theirs), None)
+    both = [side.suite.datasets[name] for side in (old, new)]
+    first = None
+    if both[0] != both[1]:
+        ours, theirs = (each.model_dump(mode="json", exclude={"seed"}) for each in both)
+        first = next(_unequal(ours, theirs), None)
     if first is None and (old.manifest.scale, old.manifest.seed) == (new.manifest.scale, new.manifest.seed):
         first = next(_unequal(old.manifest.datasets.get(name), new.manifest.datasets.get(name)), None)
     if first:
@@ -165,6 +168,8 @@ def _data(name: str, old: Side, new: Side) -> Iterator[Difference]:
 
 def _scenario(old: Scenario, new: Scenario) -> Iterator[Difference]:
     """Steps run one after another on one session, so that a step counts on all before it."""
+    if old == new:
+        return
     what = f"scenario {old.name}"
     ours, theirs = (scenario.model_dump(mode="json", exclude={*_SHOWN, "steps"}) for scenario in (old, new))
     yield from (_work_difference(what, item) for item in _unequal(ours, theirs))

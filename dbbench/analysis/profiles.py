@@ -18,7 +18,7 @@ _CLOCK = "(dbbench/loadgen/loops.py)"
 _ERRORS = 3.0
 #: What dbbench does there besides calling: counts, samples, keys and values of the next calls.
 _ASIDE = re.compile(
-    r"collector_off|\(dbbench/(host|datasets)/|"
+    r"\(dbbench/(host|datasets)/|"
     r"\(dbbench/loadgen/(histogram|kept_calls|key_streams|drawn_parameters|transaction_draws)\.py"
 )
 #: What a server's stacks begin with: its program's name in brackets.

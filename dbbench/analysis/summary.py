@@ -37,7 +37,10 @@ def summarise(suite: Suite, manifest: Manifest, results: Sequence[TrialResult], 
 def unordered(
     suite: Suite, manifest: Manifest, results: Sequence[TrialResult], *, intervals: bool = True
 ) -> list[list[Row]]:
-    """The rows of each step as engines were asked for, without ranks and ratios, and if you like without intervals."""
+    """The rows of each step as engines were asked for, without ranks and ratios.
+
+    `intervals`: with those, and with remarks on how the rounds vary.
+    """
     steps: list[list[Row]] = []
     called = manifest.titles(results)
     for scenario in suite.scenarios:
@@ -61,6 +64,8 @@ def unordered(
             ]
             rows = agreed(disputed([row for row in found if row is not None], results))
             steps.append(possible(step, rows))
+    if not intervals:
+        return steps
     depends = dependence([[row.trial_means for row in rows if _timed(row)] for rows in steps])
     return [[_widened(row, depends) for row in rows] for rows in steps]
 
@@ -132,7 +137,7 @@ def _row(
         original=_original(scenario.worst_of_last, trial_means, steps[0].direction),
         verified=not unverified and (steps[0].unit == "B" or not any(no_ranks(mine))),
         remarks=tuple(remarks(scenario, steps, mine, unverified, part=part)),
-        unsteady=unsteady(trial_means) if part and steps[0].unit != "B" else (),
+        unsteady=unsteady(trial_means) if intervals and part and steps[0].unit != "B" else (),
         facts=steps[-1].facts,
         rounds=tuple(result.facts for result in steps),
     )

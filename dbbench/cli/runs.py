@@ -182,11 +182,15 @@ def history(
     from dbbench.analysis.comparability import Side
     from dbbench.analysis.history import history as history_of
     from dbbench.errors import UserError
+    from dbbench.host.collector import collector_off
     from dbbench.report.history import files, words
     from dbbench.results.run_directory import Run
 
-    sides = [Side.read(Run.open(path), metric) for path in runs]
-    found = history_of(sides, across_machines=across_machines, publish=publish, intervals=bool(out or form == "json"))
+    with collector_off():  # a thousand runs are millions of objects, and none is garbage
+        sides = [Side.read(Run.open(path), metric) for path in runs]
+        found = history_of(
+            sides, across_machines=across_machines, publish=publish, intervals=bool(out or form == "json")
+        )
     written = []
     if out:
         try:

@@ -6,9 +6,12 @@ from pathlib import Path
 from typing import Any, NoReturn
 
 from dbbench.host import plain_file
+from dbbench.message import DEEPEST, MOST, clean
 
 #: A number of more digits is none that dbbench wrote.
 _DIGITS = 19
+_AS_BRACES = bytes.maketrans(b"[]", b"{}")
+_NO_BRACKETS = bytes({*range(256)} - {*b"{}[]"})
 
 
 def write(path: Path, document: Any, *, durable: bool = False) -> None:
@@ -26,6 +29,26 @@ def text(document: Any) -> str:
 def read(path: Path) -> Any:
     """The document at `path`. Raises OSError, or ValueError for anything but a finite document of a sane depth."""
     return parse(plain_file.read(path))
+
+
+def read_clean(path: Path) -> Any:
+    """The document at `path` as `read` returns it, with every text cleaned."""
+    data = plain_file.read(path)
+    document = parse(data)
+    return document if _is_clean(data) else clean(document)
+
+
+def _is_clean(data: bytes) -> bool:
+    """Whether there is nothing to clean: JSON without an escape or DEL has no control character in a text."""
+    if not data.isascii() or b"\\" in data or b"\x7f" in data:
+        return False
+    parts = data.split(b'"')  # in turns what stands outside of texts, and the texts
+    if max(map(len, parts[1::2]), default=0) > MOST:
+        return False
+    nested = b"".join(parts[::2]).translate(_AS_BRACES, _NO_BRACKETS)
+    for _ in range(DEEPEST):
+        nested = nested.replace(b"{}", b"")
+    return not nested
 
 
 def parse(data: bytes) -> Any:

@@ -25,13 +25,12 @@ _BINARY = getattr(os, "O_BINARY", 0)
 
 def inside(root: Path, *names: str) -> Path:
     """The path of something below `root`, which may be a link itself. Raises OSError if a part below it is one."""
-    path = root
+    path = os.fspath(root)  # a history reads tens of thousands of files: a Path for each part takes as long
     for name in names:
-        path = path / name
-        with contextlib.suppress(FileNotFoundError):
-            if stat.S_ISLNK(os.lstat(path).st_mode):
-                raise OSError(errno.ELOOP, f"{path} is a link, and links are not followed", str(path))
-    return path
+        path = os.path.join(path, name)
+        if os.path.islink(path):
+            raise OSError(errno.ELOOP, f"{path} is a link, and links are not followed", path)
+    return Path(path)
 
 
 def folder(root: Path, *names: str) -> Path:

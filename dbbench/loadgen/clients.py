@@ -16,12 +16,12 @@ from typing import Self
 from dbbench.engine.base import Engine, Session
 from dbbench.engine.offered import prepared
 from dbbench.errors import Unsupported
+from dbbench.host.collector import collector_off
 from dbbench.host.meters import ProcessMeter
 from dbbench.host.metric import of_threads, total
 from dbbench.host.processes import environment, python
 from dbbench.loadgen.client import client_run
 from dbbench.loadgen.job import ORDER, REPLY, ClientFailed, ClientOrder, ClientTimings, Job, Reply, together
-from dbbench.loadgen.loops import collector_off
 from dbbench.loadgen.process import in_this_process, together_until
 from dbbench.loadgen.transactions import Ended
 from dbbench.suite.steps.base import Clients

@@ -17,7 +17,7 @@ import gc
 import time
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager, contextmanager, nullcontext
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from itertools import count, islice, tee
 from operator import itemgetter
@@ -52,19 +52,6 @@ PIECE = 10_000_000
 LATE = 1_000_000
 #: The last nanoseconds before a moment are waited for by reading the clock: a sleep ends when it likes.
 SPIN = 200_000
-
-
-@contextmanager
-def collector_off() -> Iterator[None]:
-    """Collect garbage now, and not again until the block ends."""
-    was_on = gc.isenabled()
-    gc.collect()
-    gc.disable()
-    try:
-        yield
-    finally:
-        if was_on:
-            gc.enable()
 
 
 def timed(operation: Callable[[], T], clock: Clock = perf_counter_ns) -> tuple[int, T]:

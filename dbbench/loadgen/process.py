@@ -20,12 +20,12 @@ from typing import Any, TextIO
 from dbbench.engine.base import Engine, Session, Setup
 from dbbench.engine.urls import VARIABLE
 from dbbench.errors import TimedOut
+from dbbench.host.collector import collector_off
 from dbbench.host.meters import ProcessMeter, Served
 from dbbench.host.metric import Usage
 from dbbench.host.processes import end_with_parent
 from dbbench.loadgen.client import bound, client_run
 from dbbench.loadgen.job import ORDER, REPLY, ClientOrder, ClientTimings, Failure, Job, Reply, together
-from dbbench.loadgen.loops import collector_off
 from dbbench.loadgen.transactions import Ended, Pool, Together, Transactions
 
 

@@ -28,7 +28,6 @@ from pydantic import AfterValidator, BaseModel, Field
 
 from dbbench.errors import RunError, UserError
 from dbbench.host import atomic_json, plain_file
-from dbbench.message import clean
 from dbbench.results import trial_files
 from dbbench.results.facts import Amount, EngineFacts, MachineFacts, NoiseFacts, Rows, ToldFacts
 from dbbench.results.outcome import Outcome
@@ -318,12 +317,12 @@ class Run:
     def results(self) -> list[TrialResult]:
         """All finished trials in the order they ran. Raises RunError for a damaged one."""
         try:
-            names = sorted(os.listdir(plain_file.inside(self.path, "trials")), key=_number)
+            trials = plain_file.inside(self.path, "trials")
+            names = sorted(os.listdir(trials), key=_number)
             done = [
                 name
                 for name in names
-                if not name.startswith(".")
-                and os.path.lexists(plain_file.inside(self.path, "trials", name, "result.json"))
+                if not name.startswith(".") and os.path.lexists(os.path.join(trials, name, "result.json"))
             ]
         except OSError as exc:
             raise RunError(f"{self.path / 'trials'} can't be read: {fault(exc)}") from exc
@@ -390,7 +389,7 @@ def _read_json(root: Path, *names: str, missing: str = "") -> Any:
     """A cleaned document below `root`. Raises RunError, with the words of `missing` if there is none."""
     path = root.joinpath(*names)
     try:
-        return clean(atomic_json.read(plain_file.inside(root, *names)))
+        return atomic_json.read_clean(plain_file.inside(root, *names))
     except (FileNotFoundError, NotADirectoryError) as exc:
         raise RunError(missing or f"there is no file {path}") from exc
     except (OSError, ValueError) as exc:

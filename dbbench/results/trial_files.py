@@ -8,7 +8,7 @@ from typing import Self
 from pydantic import BaseModel, ConfigDict
 
 from dbbench.host import atomic_json, plain_file
-from dbbench.message import clean, printable
+from dbbench.message import printable
 from dbbench.results.trial import StepResult
 from dbbench.suite.steps import AnyStep
 
@@ -65,7 +65,7 @@ class Watched(BaseModel):
     def read(cls, directory: Path) -> Self:
         """Read it from a trial's directory; empty if the step wasn't reached. Raises ValueError for a damaged one."""
         try:
-            return cls.model_validate(clean(atomic_json.read(directory / WATCHED)))
+            return cls.model_validate(atomic_json.read_clean(directory / WATCHED))
         except FileNotFoundError:
             return cls()
 

@@ -10,7 +10,7 @@ from statistics import median
 from dbbench.errors import RunError, UserError
 from dbbench.host import atomic_json, plain_file
 from dbbench.host.metric import Metric
-from dbbench.message import clean, did_you_mean
+from dbbench.message import did_you_mean
 from dbbench.results import trial_files
 from dbbench.results.run_directory import Run
 from dbbench.results.trial import StepResult, Trial, TrialResult
@@ -77,7 +77,7 @@ def _one(ready: Ready, trial: Trial, scenario: Scenario, watch: Watch, folder: P
     finally:
         undone = seal.restore(trial.id)
     try:
-        result = TrialResult.model_validate(clean(atomic_json.read(directory / "result.json"))).step(watch.step)
+        result = TrialResult.model_validate(atomic_json.read_clean(directory / "result.json")).step(watch.step)
         watched = Watched.read(directory)
         text = plain_file.read(directory / PROFILE).decode("utf-8", "replace") if (directory / PROFILE).exists() else ""
         plan = trial_files.kept_plan(directory, watch.step)

@@ -8,8 +8,9 @@ import pyarrow as pa
 from dbbench.datasets.csv_form import csv_bytes
 from dbbench.datasets.driver_rows import chunk
 from dbbench.engine.offered import prepared
+from dbbench.host.collector import collector_off
 from dbbench.host.meters import CallMeter
-from dbbench.loadgen.loops import collector_off, timed
+from dbbench.loadgen.loops import timed
 from dbbench.results.facts import StepFacts
 from dbbench.suite.steps.churn import ChurnStep
 from dbbench.workloads.contents import check_table

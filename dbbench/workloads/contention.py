@@ -6,11 +6,12 @@ from typing import Any
 
 from dbbench.engine.sql.session import SQLSession, fetch
 from dbbench.errors import WrongAnswer
+from dbbench.host.collector import collector_off
 from dbbench.host.meters import ProcessMeter
 from dbbench.host.metric import Usage, total
 from dbbench.loadgen.clients import arranged
 from dbbench.loadgen.job import Job
-from dbbench.loadgen.loops import collector_off, timed
+from dbbench.loadgen.loops import timed
 from dbbench.loadgen.process import share
 from dbbench.loadgen.transaction_draws import Plan
 from dbbench.loadgen.transactions import CHANGED, TEXTS, Transactions

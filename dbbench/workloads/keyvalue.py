@@ -14,13 +14,14 @@ from dbbench.datasets.records import ExpectedRecords, Laps, Numbers, RecordSet, 
 from dbbench.engine.base import Engine
 from dbbench.engine.offered import offers, prepared
 from dbbench.errors import Unsupported, WrongAnswer
+from dbbench.host.collector import collector_off
 from dbbench.host.meters import CallMeter
 from dbbench.host.metric import shared
 from dbbench.loadgen.clients import arranged
 from dbbench.loadgen.histogram import Samples
 from dbbench.loadgen.job import ClientTimings, Job, Kept
 from dbbench.loadgen.key_streams import KeySequence, ReadRow
-from dbbench.loadgen.loops import collector_off, timed
+from dbbench.loadgen.loops import timed
 from dbbench.results.facts import StepFacts
 from dbbench.suite.steps.base import Clients
 from dbbench.suite.steps.keyvalue import KeyValueStep

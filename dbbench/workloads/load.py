@@ -9,8 +9,9 @@ from dbbench.datasets.vectors import arrays
 from dbbench.engine.base import Engine, Session
 from dbbench.engine.offered import offers, prepared
 from dbbench.engine.sql.session import SQLEngine
+from dbbench.host.collector import collector_off
 from dbbench.host.meters import CallMeter
-from dbbench.loadgen.loops import collector_off, timed
+from dbbench.loadgen.loops import timed
 from dbbench.results.facts import StepFacts
 from dbbench.suite.steps.load import LoadStep
 from dbbench.workloads import nearest, search

@@ -26,11 +26,12 @@ from dbbench.engine.driver_timer import DriverTimer
 from dbbench.engine.objects import check_objects
 from dbbench.engine.offered import prepared
 from dbbench.errors import Unsupported, WrongAnswer
+from dbbench.host.collector import collector_off
 from dbbench.host.meters import CallMeter
 from dbbench.host.metric import shared
 from dbbench.loadgen.histogram import Samples
 from dbbench.loadgen.kept_calls import KeptCalls
-from dbbench.loadgen.loops import Around, Clock, collector_off, stream, timed
+from dbbench.loadgen.loops import Around, Clock, stream, timed
 from dbbench.results.facts import StepFacts
 from dbbench.suite.steps.objects import ObjectStep
 from dbbench.workloads.context import StepContext, StepMeasurement

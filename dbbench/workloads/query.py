@@ -19,11 +19,12 @@ from dbbench.answers.compare import as_batches, as_table, check_batches
 from dbbench.answers.stored import only_column, ranks_of, row_count
 from dbbench.engine.sql.session import SQLSession
 from dbbench.errors import NotVerified, Unsupported, WrongAnswer
+from dbbench.host.collector import collector_off
 from dbbench.host.meters import CallMeter
 from dbbench.host.metric import shared
 from dbbench.loadgen.clients import arranged
 from dbbench.loadgen.job import ClientTimings, Job
-from dbbench.loadgen.loops import COUNTING, KEEPING, collector_off, timed
+from dbbench.loadgen.loops import COUNTING, KEEPING, timed
 from dbbench.loadgen.query_calls import QueryCalls
 from dbbench.results.facts import StepFacts
 from dbbench.results.outcome import Outcome

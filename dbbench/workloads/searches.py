@@ -14,9 +14,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from dbbench.host.collector import collector_off
 from dbbench.loadgen.histogram import Samples
 from dbbench.loadgen.kept_calls import KeptCalls
-from dbbench.loadgen.loops import Around, collector_off, stream_until
+from dbbench.loadgen.loops import Around, stream_until
 
 #: Seconds that timed searches, and the time between them, take at most; and those to warm up, or of loaded data.
 TIMED, WARMED = 10.0, 2.0

@@ -10,11 +10,11 @@ import pyarrow as pa
 import pytest
 
 from dbbench.errors import WrongAnswer
+from dbbench.host.collector import collector_off
 from dbbench.loadgen.loops import (
     CHUNK,
     ScheduleStats,
     batch,
-    collector_off,
     open_loop,
     read_batches,
     read_rows,

@@ -25,7 +25,7 @@ BASE = f"""\
 {LOOPS};execute (driver.c:12);0x7f01 (libc.so.6) 20
 {LOOPS} 10
 main (dbbench/run/worker.py:9);compare (dbbench/answers/compare.py:7) 900
-main (dbbench/run/worker.py:9);collector_off (dbbench/loadgen/loops.py:56);collect (gc.c:1) 900
+main (dbbench/run/worker.py:9);collector_off (dbbench/host/collector.py:14);collect (gc.c:1) 900
 {LOOPS};read (dbbench/host/meters.py:3);times (libc.so.6) 900
 [postgres];exec (postgres) 10
 """
