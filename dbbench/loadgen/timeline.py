@@ -6,11 +6,12 @@ A slot of time has a histogram of 16 bins to each power of two, so that a percen
 
 from __future__ import annotations
 
-from typing import Annotated, TypedDict
+from typing import Annotated
 
 import numpy as np
 from numpy.typing import NDArray
 from pydantic import PlainSerializer, PlainValidator
+from typing_extensions import TypedDict
 
 from dbbench.loadgen.histogram import Times, bins_of, bounds, number_of_bins
 from dbbench.results.facts import TimelineFacts
