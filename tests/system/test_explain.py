@@ -83,9 +83,14 @@ def test_client_processes_are_profiled(tmp_path: Path, dbbench: Dbbench) -> None
         pytest.skip("py-spy, and the right to trace any process: root with SYS_PTRACE, or kernel.yama.ptrace_scope=0")
     (tmp_path / "records.yaml").write_text(RECORDS)
     dbbench("suite", "records.yaml", "-e", "sqlite", "--rounds", "1", "--format", "csv", "--out", "r")
-    dbbench("explain", "r", "--step", "reads", "--seconds", "2", status=0)
-    seen = (tmp_path / "r/explain/reads/sqlite/profile.txt").read_text("utf-8").splitlines()
-    assert any("dbbench.loadgen.process" in line and "(dbbench/loadgen/loops.py" in line for line in seen)
+
+    def clients_are_seen(folder: str) -> bool:
+        dbbench("explain", "r", "--step", "reads", "--seconds", "2", status=0)
+        seen = (tmp_path / "r/explain" / folder / "sqlite/profile.txt").read_text("utf-8").splitlines()
+        return any("dbbench.loadgen.process" in line and "(dbbench/loadgen/loops.py" in line for line in seen)
+
+    # On a busy machine the clients may be over before py-spy, which looks for new processes now and then, has met them.
+    assert any(map(clients_are_seen, ("reads", "reads-2", "reads-3")))
 
 
 def test_a_process_that_ends_while_it_is_watched_leaves_what_was_seen(folder: Path) -> None:
