@@ -12,22 +12,17 @@ engines of a run, since a single figure has too few rounds to show its own (docs
 3. Intervals of figures are f times as wide on a logarithmic scale, with the rho of figures. Ratios use the rho of the
    rest, if that is one standard error above that of independent rounds: their intervals are f times as wide, and each t
    of the paired test is divided by f. Where it is above 0.6, and 2.33 standard errors above, times get no ranks.
-
-`unsteady` says whether the rounds of one figure are of one kind: an interval hides a second level, a drift, a wide
-spread.
 """
 
 import math
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from functools import cache
-from statistics import median
 
 import numpy as np
 import numpy.typing as npt
 
-from dbbench.analysis.remarks import About, Remark
-from dbbench.analysis.statistics import Estimate, exponential, trend_chance
+from dbbench.analysis.statistics import Estimate
 
 Array = npt.NDArray[np.float64]
 
@@ -40,16 +35,6 @@ _DOUBTFUL, _SHOWN = 1.0, 2.33
 #: Simulated series, the autocorrelations of the table, and the fewest rounds in which one shows.
 _SERIES, _FEWEST = 4_000, 4
 _TABLE = np.linspace(0, 0.95, 39)
-#: The greatest trial mean as a multiple of the least, above which rounds are spread too far.
-SPREAD = 1.5
-#: How far apart two levels lie at least: as a ratio, and as a multiple of the range of the trial means of either.
-GAP, CLEARANCE = 1.1, 3
-#: The least change from the first half to the second, and the least spread, that are worth a word.
-CHANGE = 1.05
-#: The chance of a false alarm of drift, and of rounds that hang together, if rounds are independent.
-ALARM = 0.01
-#: The fewest trial means in which two levels, and rounds that hang together, can be seen.
-FEWEST_APART, FEWEST_ALIKE = 5, 8
 
 
 @dataclass(frozen=True)
@@ -112,14 +97,6 @@ def inflation(autocorrelation: float, rounds: int) -> float:
     return math.sqrt(variance / ((1 - variance / rounds) / (1 - 1 / rounds)))
 
 
-def unsteady(trial_means: Sequence[float]) -> tuple[Remark, ...]:
-    """What is odd about trial means in the order of their rounds; empty if nothing is."""
-    values = np.asarray(trial_means, dtype=float)
-    if len(values) < FEWEST_APART or not np.isfinite(values).all() or values.min() <= 0:
-        return ()
-    return tuple(remark for rule in (_levels, _spread, _drift, _alike) for remark in rule(np.log(values)))
-
-
 def _logarithms(means: Sequence[Sequence[float]]) -> Array:
     """Engines by rounds; engines that lack rounds, or have a mean of 0 or the same in all, are left out."""
     rounds = max(map(len, means), default=0)
@@ -157,38 +134,3 @@ def _autoregressive(noise: Array, autocorrelation: float) -> Array:
     for each in noise[1:]:
         series.append(autocorrelation * series[-1] + fresh * each)
     return np.array(series)
-
-
-def _levels(logarithms: np.ndarray) -> Iterator[Remark]:
-    order = np.sort(logarithms)
-    at = int(np.argmax(np.diff(order))) + 1
-    below, above = order[:at], order[at:]
-    gap = above[0] - below[-1]
-    if gap >= math.log(GAP) and gap >= CLEARANCE * max(np.ptp(below), np.ptp(above)):
-        apart = exponential(float(np.median(above) - np.median(below)))
-        yield Remark(About.LEVELS, amount=apart, count=len(below), of=len(order))
-
-
-def _spread(logarithms: np.ndarray) -> Iterator[Remark]:
-    spread = exponential(float(np.ptp(logarithms)))
-    if spread > SPREAD:
-        yield Remark(About.SPREAD, amount=spread)
-
-
-def _drift(logarithms: np.ndarray) -> Iterator[Remark]:
-    half = len(logarithms) // 2
-    change = exponential(median(logarithms[-half:]) - median(logarithms[:half]))
-    if max(change, 1 / change) < CHANGE:
-        return
-    if trend_chance(logarithms.tolist()) <= ALARM:
-        yield Remark(About.DRIFT, amount=change)
-
-
-def _alike(logarithms: np.ndarray) -> Iterator[Remark]:
-    count = len(logarithms)
-    if count < FEWEST_ALIKE or np.ptp(logarithms) < math.log(CHANGE):
-        return
-    gaps = logarithms - logarithms.mean()
-    found = float(gaps[1:] @ gaps[:-1] / (gaps @ gaps))
-    if found > 2.33 / math.sqrt(count) - 1 / count:  # the 99th percentile of independent rounds, roughly
-        yield Remark(About.ALIKE, amount=found)

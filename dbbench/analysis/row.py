@@ -45,7 +45,7 @@ class Row:
     better: frozenset[str] = frozenset()
     #: How many times the best engine's, with its interval.
     ratio: Estimate | None = None
-    #: Why it has no figure, or what limits it; what is odd about its rounds (see `dependence.unsteady`).
+    #: Why it has no figure, or what limits it; what is odd about its rounds (see `steadiness.unsteady`).
     remarks: tuple[Remark, ...] = ()
     unsteady: tuple[Remark, ...] = ()
     #: Where the ratio's interval and the test differ.

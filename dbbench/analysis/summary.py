@@ -5,11 +5,12 @@ from dataclasses import replace
 from statistics import median
 
 from dbbench.analysis.agreement import agreed, confirmed, disputed
-from dbbench.analysis.dependence import Dependence, dependence, stretched, unsteady
+from dbbench.analysis.dependence import Dependence, dependence, stretched
 from dbbench.analysis.ordering import harness_share, ordered
 from dbbench.analysis.remarks import About, Remark, no_ranks, of_failed, remarks
 from dbbench.analysis.row import Row
 from dbbench.analysis.statistics import Estimate, estimate
+from dbbench.analysis.steadiness import unsteady
 from dbbench.results.outcome import Outcome
 from dbbench.results.run_directory import Manifest
 from dbbench.results.trial import StepResult, TrialResult

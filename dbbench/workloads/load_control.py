@@ -1,23 +1,22 @@
-"""What every kind of step under load control has in common: its job, figure, first calls, and the search for a rate.
+"""What every kind of step under load control has in common: its job, its figure, and the search for a rate.
 
 A workload gives `measure` two things: the job that one call after another would be, and what `drive` is to be
 called with. Each time the clients have made their calls it hears what they did, so that it can expect it in the data.
 """
 
-import math
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from itertools import count
 from math import sqrt
 
-import numpy as np
 import pyarrow as pa
 
 from dbbench.errors import TimedOut
 from dbbench.host.metric import shared
 from dbbench.loadgen.clients import arranged
-from dbbench.loadgen.histogram import Samples, Times, fewest
+from dbbench.loadgen.first_calls import first_calls
+from dbbench.loadgen.histogram import Samples, fewest
 from dbbench.loadgen.job import ClientTimings, Job
 from dbbench.loadgen.search_calls import NearestSearches, TextSearches
 from dbbench.results.facts import FindFacts, RateTrial, StepFacts
@@ -39,10 +38,6 @@ MOST_PER_SECOND = 1e7
 _FIRST_LOOK = 1.0
 #: Seconds of searches where a step doesn't say how long.
 _SECONDS = 1.0
-#: The fewest calls that show anything; the first tenth of them, at least three, stands against the rest.
-FEWEST_CALLS = 20
-#: The chance of a false alarm, and how far apart the medians are at least.
-_ALARM, _APART = 0.01, 1.05
 
 #: Has the clients do a job, and takes over what they did.
 Drive = Callable[[Job], ClientTimings]
@@ -136,21 +131,6 @@ def measured(step: TimedStep, found: ClientTimings, clients: Clients, *, records
         detail=detail,
         usage=shared(found.usage, found.service.count),
     )
-
-
-def first_calls(times: Times) -> float | None:
-    """Return the median of the first calls over that of the later ones, or None if nothing tells them apart.
-
-    Where they differ the warm-up was too short, or calls slow down.
-    The test is Mann and Whitney's, by its normal approximation with ties.
-    """
-    if len(times) < FEWEST_CALLS:
-        return None
-    count = max(3, len(times) // 10)
-    ratio = float(np.median(times[:count])) / max(float(np.median(times[count:])), 1.0)
-    if 1 / _APART < ratio < _APART:
-        return None
-    return ratio if _chance(times, count) < _ALARM else None
 
 
 @dataclass(frozen=True)
@@ -306,13 +286,3 @@ def _came_to(find: Find, trial: RateTrial) -> str:
     if trial["saturated"] or trial["latency"] is None:
         return f"it can't keep up with {rate}"
     return f"p{find.percentile} is {trial['latency'] * 1e3:.3g} ms at {rate}"
-
-
-def _chance(times: Times, count: int) -> float:
-    """The two-sided p value of both being alike."""
-    _, places, ties = np.unique(times, return_inverse=True, return_counts=True)
-    total, rest = len(times), len(times) - count
-    ranks = (np.cumsum(ties) - (ties - 1) / 2)[places]
-    gap = float(ranks[:count].sum()) - count * (total + 1) / 2
-    spread = count * rest / 12 * (total + 1 - float((ties**3 - ties).sum()) / (total * (total - 1)))
-    return math.erfc(abs(gap) / math.sqrt(2 * spread)) if spread > 0 else 1.0

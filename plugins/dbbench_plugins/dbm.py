@@ -7,27 +7,16 @@ from typing import Any, ClassVar
 
 from dbbench.engine import Concurrency, Engine, EngineInfo, Publication, Session, Tier, Unavailable
 from dbbench_plugins import gdbm
+from dbbench_plugins.dict import DictSession, Pair
 
-Pair = tuple[bytes, bytes]
 
+class DBMSession(DictSession):
+    """A session like that of a dict, which most of its methods are named after."""
 
-class DBMSession(Session):
-    def __init__(self, database: Any) -> None:
-        self.database = database
-
-    def prepare_insert(self) -> Callable[[bytes, bytes], object]:
-        return self.database.__setitem__  # type: ignore[no-any-return]
-
-    prepare_update = prepare_insert
-
-    def prepare_delete(self) -> Callable[[bytes], object]:
-        return self.database.__delitem__  # type: ignore[no-any-return]
-
-    def prepare_read(self, *, snapshot: bool = False) -> Callable[[bytes], bytes | None]:
-        return self.database.get  # type: ignore[no-any-return]
+    held: Any
 
     def prepare_insert_many(self) -> Callable[[list[Pair]], object]:
-        put = self.database.__setitem__
+        put = self.held.__setitem__
 
         def insert(pairs: list[Pair]) -> None:
             for key, value in pairs:
@@ -37,24 +26,15 @@ class DBMSession(Session):
 
     prepare_update_many = prepare_insert_many
 
-    def prepare_delete_many(self) -> Callable[[list[bytes]], object]:
-        delete = self.database.__delitem__
-
-        def run(keys: list[bytes]) -> None:
-            for key in keys:
-                delete(key)
-
-        return run
-
     def prepare_scan(self) -> Callable[[], Iterable[Pair]]:
-        database = self.database
+        database = self.held
         return lambda: ((key, database[key]) for key in database.keys())  # noqa: SIM118 - it is no mapping
 
 
 class GDBMSession(DBMSession):
     def prepare_scan(self) -> Callable[[], Iterable[Pair]]:
         """Iterate from key to key: a list of them all could be larger than memory."""
-        first, following, fetch = self.database.firstkey, self.database.nextkey, self.database.get
+        first, following, fetch = self.held.firstkey, self.held.nextkey, self.held.get
 
         def scan() -> Iterable[Pair]:
             key = first()
@@ -65,7 +45,7 @@ class GDBMSession(DBMSession):
         return scan
 
     def prepare_compact(self, tables: Sequence[str]) -> Callable[[], object]:
-        return self.database.reorganize  # type: ignore[no-any-return]
+        return self.held.reorganize  # type: ignore[no-any-return]
 
 
 class DBM(Engine):

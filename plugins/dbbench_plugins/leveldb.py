@@ -4,6 +4,7 @@ from collections import deque
 from collections.abc import Callable, Iterable, Sequence
 from functools import partial
 from itertools import islice, starmap
+from operator import methodcaller
 from typing import Annotated, Any, ClassVar, Literal
 
 from pydantic import Field
@@ -35,25 +36,29 @@ class LevelDBSession(Session):
     def prepare_delete(self) -> Callable[[bytes], object]:
         return partial(self.database.delete, sync=True) if self.sync else self.database.delete
 
+    def batches(self) -> tuple[Callable[[], Any], Callable[[Any], object]]:
+        """What makes a batch, and what writes it."""
+        return partial(self.database.write_batch, sync=self.sync), methodcaller("write")
+
     def prepare_insert_many(self) -> Callable[[list[Pair]], object]:
-        begin = partial(self.database.write_batch, sync=self.sync)
+        begin, write = self.batches()
 
         def put(pairs: list[Pair]) -> None:
             batch = begin()
             deque(starmap(batch.put, pairs), maxlen=0)
-            batch.write()
+            write(batch)
 
         return put
 
     prepare_update_many = prepare_insert_many
 
     def prepare_delete_many(self) -> Callable[[list[bytes]], object]:
-        begin = partial(self.database.write_batch, sync=self.sync)
+        begin, write = self.batches()
 
         def delete(keys: list[bytes]) -> None:
             batch = begin()
             deque(map(batch.delete, keys), maxlen=0)
-            batch.write()
+            write(batch)
 
         return delete
 

@@ -1,17 +1,16 @@
 """RocksDB: a log-structured merge tree, out of LevelDB."""
 
 import re
-from collections import deque
 from collections.abc import Callable, Iterable, Sequence
 from functools import partial
 from importlib.metadata import version
-from itertools import islice, starmap
+from itertools import islice
 from typing import Annotated, Any, ClassVar, Literal
 
 from pydantic import Field
 
 from dbbench.engine import Concurrency, Engine, FileRole, MemoryShare, Options, Publication, Session, Tier, chosen
-from dbbench_plugins.leveldb import Pair, table_part
+from dbbench_plugins.leveldb import LevelDBSession, Pair, table_part
 
 _VERSION = re.compile(r"RocksDB version: (\d[\d.]*)")
 
@@ -27,48 +26,16 @@ class RocksDBOptions(Options):
     bloom_bits: int = Field(default=10, ge=0, le=64, description="of a table's Bloom filter for each key; 0 for none")
 
 
-class RocksDBSession(Session):
-    """How a write is synced is set on the database, once for all."""
+class RocksDBSession(LevelDBSession):
+    """A session like LevelDB's. How a write is synced is set on the database, once for all."""
 
     def __init__(self, database: Any) -> None:
-        self.database = database
+        super().__init__(database, sync=False)
 
-    def prepare_insert(self) -> Callable[[bytes, bytes], object]:
-        return self.database.put  # type: ignore[no-any-return]
-
-    prepare_update = prepare_insert
-
-    def prepare_delete(self) -> Callable[[bytes], object]:
-        return self.database.delete  # type: ignore[no-any-return]
-
-    def prepare_insert_many(self) -> Callable[[list[Pair]], object]:
+    def batches(self) -> tuple[Callable[[], Any], Callable[[Any], object]]:
         from rocksdict import WriteBatch
 
-        write, begin = self.database.write, partial(WriteBatch, raw_mode=True)
-
-        def put(pairs: list[Pair]) -> None:
-            batch = begin()
-            deque(starmap(batch.put, pairs), maxlen=0)
-            write(batch)
-
-        return put
-
-    prepare_update_many = prepare_insert_many
-
-    def prepare_delete_many(self) -> Callable[[list[bytes]], object]:
-        from rocksdict import WriteBatch
-
-        write, begin = self.database.write, partial(WriteBatch, raw_mode=True)
-
-        def delete(keys: list[bytes]) -> None:
-            batch = begin()
-            deque(map(batch.delete, keys), maxlen=0)
-            write(batch)
-
-        return delete
-
-    def prepare_read(self, *, snapshot: bool = False) -> Callable[[bytes], bytes | None]:
-        return self.database.get  # type: ignore[no-any-return]
+        return partial(WriteBatch, raw_mode=True), self.database.write
 
     def prepare_seek(self, *, snapshot: bool = False) -> Callable[[bytes], Pair | None]:
         """An iterator sees what was there when it was made."""

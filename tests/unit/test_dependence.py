@@ -6,9 +6,10 @@ from typing import Any
 import numpy as np
 import pytest
 
-from dbbench.analysis.dependence import INDEPENDENT, Dependence, dependence, inflation, stretched, unsteady
+from dbbench.analysis.dependence import INDEPENDENT, Dependence, dependence, inflation, stretched
 from dbbench.analysis.ranking import told_apart
 from dbbench.analysis.statistics import Estimate, estimate
+from dbbench.analysis.steadiness import unsteady
 from dbbench.report.remarks import worded
 from dbbench.report.run_view import view
 from dbbench.report.write import write_report

@@ -5,11 +5,11 @@ import pytest
 
 from dbbench.analysis.remarks import About, remarks
 from dbbench.analysis.statistics import rank_sum_chance
+from dbbench.loadgen.first_calls import _chance, first_calls
 from dbbench.report.remarks import worded
 from dbbench.results.outcome import Outcome
 from dbbench.results.trial import StepResult
 from dbbench.suite.model import Scenario, Suite
-from dbbench.workloads.load_control import _chance, first_calls
 
 LATER = np.random.default_rng(1).integers(900, 1_100, 90)
 
