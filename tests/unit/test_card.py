@@ -128,6 +128,14 @@ def test_both_halves_are_full(tmp_path: Path, suite: str, count: int) -> None:
     assert _fullness(scene) > 0.7
 
 
+def test_half_a_card_has_a_logarithmic_axis_where_a_bar_would_be_too_short_to_see(tmp_path: Path) -> None:
+    for slow, wide in ((15.0, False), (30.0, True)):
+        fakes = {"a": Fake("A"), "b": Fake("B", slow)}
+        scene, said = drawn_card(view(fabricate(tmp_path / f"run{slow:g}", fakes, rounds=6)))
+        assert len(dots(scene)) == (2 if wide else 0)
+        assert ("Mean multiple of each step's best (logarithmic axis)" in said) is wide
+
+
 def _fullness(scene: Scene) -> float:
     """How far down the emptier of both halves reaches, as a share of the height over the notes."""
     ends = [(mark.x, mark.y) for mark in marks(scene) if mark.size > CAPTION]

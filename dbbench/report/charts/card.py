@@ -10,7 +10,7 @@ from dbbench.report.charts.measure import widest, wrap
 from dbbench.report.charts.rows import Row, marks, placed
 from dbbench.report.charts.scene import PITCH, Box, Scene
 from dbbench.report.run_view import View
-from dbbench.report.step_view import WIDE_RANGE, StepView, times
+from dbbench.report.step_view import StepView, times
 from dbbench.report.verdict import Win, apart, conclusion, finding, means, overall, smallest, wins
 
 #: What sites ask for, in pixels.
@@ -22,6 +22,8 @@ _ACROSS, _DOWN = 800.0, 420.0
 _INSIDE = _ACROSS - 2 * MARGIN
 #: Where its two columns part, and the space between them.
 _HALF, _GAP = 424.0, 28.0
+#: Beyond this ratio of the worst to the best an axis is logarithmic: half a card is narrow.
+_WIDE = 20
 #: The greatest height of a row; a bar takes six tenths.
 _ROW = 110.0
 
@@ -80,7 +82,7 @@ def _answer(shown: View, count: int, known: Sequence[tuple[str, str, float]], lo
 def _panel(scene: Scene, head: str, figures: Sequence[tuple[str, str, float, str]], frame: Frame) -> None:
     """A heading, and bars of (title, colour, value, text) that fill the frame as far as rows may grow."""
     values = [value for _, _, value, _ in figures]
-    logarithmic = max(values) > WIDE_RANGE * min(values) > 0
+    logarithmic = max(values) > _WIDE * min(values) > 0
     head += " (logarithmic axis)" if logarithmic else ""
     inside = frame.right - frame.left
     top = scene.text(frame.left, frame.top + SMALL, wrap(head, SMALL, inside, lines=1), SMALL, "grey") - 4
