@@ -48,7 +48,7 @@ def measure(name: str, folder: Path) -> None:
     """Print an engine's sizes."""
     (folder / "data").mkdir(mode=0o700)
     folder.chmod(0o755)  # for a server of another user
-    setup = Setup(folder / "data", Tier.POWER, {}, "", None)
+    setup = Setup(folder / "data", Tier.POWER)
     engine = registry.find(name)(setup)
     engine.open()
     empty = by_role(engine)

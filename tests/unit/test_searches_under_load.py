@@ -78,7 +78,7 @@ def context(kind: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> StepC
     monkeypatch.setattr(searches, "_ENOUGH", 10**7)
     Exact.asked.clear()
     dataset = Dataset(vectors=VECTORS) if kind == "nearest" else Dataset(texts=TEXTS)
-    engine = Searched(Setup(tmp_path, Tier.MEMORY, Searched.options_class(), "", None))
+    engine = Searched(Setup(tmp_path, Tier.MEMORY, Searched.options_class()))
     engine.files = materialise(dataset)
     more: Any = {"vectors": VectorSet(VECTORS, 1)} if kind == "nearest" else {"texts": TextSet(TEXTS, 1)}
     return StepContext(engine, engine.connect(), {}, engine.files, {}, **more)
