@@ -17,6 +17,7 @@ from dbbench.engine.driver_timer import DriverTimer
 from dbbench.engine.event_loop import EventLoop
 from dbbench.engine.layer import Layer
 from dbbench.engine.operations import FAMILIES, LoadFormat, LoadPart, ResultFormat, Retry
+from dbbench.engine.options import Shares
 from dbbench.engine.private_server import PrivateServer
 from dbbench.engine.size import File, FileRole, Size
 from dbbench.engine.sql.dialect import Dialect
@@ -67,7 +68,7 @@ PARTS: tuple[tuple[str, str, tuple[type, ...]], ...] = (
         (AwaitedEngine, AwaitedSession, AwaitedConnection, LoopOptions, EventLoop),
     ),
     ("Access layers", "A layer that returns objects over SQL engines, like an ORM.", (Layer,)),
-    ("What an engine is given", "", (Setup, Table, Column, DataType, Records, Vectors, CsvChunk, DriverTimer)),
+    ("What an engine is given", "", (Setup, Shares, Table, Column, DataType, Records, Vectors, CsvChunk, DriverTimer)),
     ("What an engine returns or uses", "", (EngineInfo, Size, File, Concurrency, Knob, PrivateServer, SessionGroup)),
 )
 
