@@ -17,7 +17,7 @@ from dbbench.report.export.html_page import _script, _template
 from dbbench.report.run_view import View, view
 from dbbench.report.sorting import sorted_by
 from dbbench.report.write import write_report
-from tests.browser.conftest import Visit, serious_faults, smallest_text
+from tests.browser.conftest import Visit, faults, smallest_text
 from tests.fabricated import FORBIDDEN, MANY, STORES, Fake, fabricate, longer_invoices
 
 if TYPE_CHECKING:
@@ -480,9 +480,9 @@ def test_accessibility_by_axe(visit: Visit, shown: View, tmp_path: Path, suite: 
         found = view(fabricate(tmp_path / "run", {name: fakes[name] for name in names}, suite=suite, rounds=2))
         write_report(found, ("html",))
     page = visit(found.folder / "report" / "index.html", color_scheme=scheme)
-    assert serious_faults(page) == []
+    assert faults(page) == []
     page.locator("details").evaluate_all("(all) => all.forEach((each) => (each.open = true))")
-    assert serious_faults(page) == []
+    assert faults(page) == []
 
 
 def test_a_page_that_was_sorted_begins_so_and_can_be_sorted_otherwise(visit: Visit, tmp_path: Path) -> None:

@@ -6,7 +6,7 @@ import pytest
 
 from dbbench.host.machine import in_words
 from dbbench.report.site import write
-from tests.browser.conftest import Visit, serious_faults, smallest_text
+from tests.browser.conftest import Visit, faults, smallest_text
 from tests.fabricated import FORBIDDEN, MACHINE, MANY, Fake, fabricate
 
 pytestmark = pytest.mark.matrix
@@ -128,4 +128,4 @@ def test_accessibility_by_axe(visit: Visit, site: Path, scheme: str) -> None:
         page = visit(path, color_scheme=scheme)
         ground = page.evaluate("getComputedStyle(document.body).backgroundColor")
         assert (ground == "rgb(255, 255, 255)") is (scheme == "light")
-        assert serious_faults(page) == []
+        assert faults(page) == []
