@@ -37,6 +37,8 @@ class About(Enum):
     LUKEWARM = auto()
     #: Opening and preparing took `amount` seconds before a cold call, and `count` bytes were read after it.
     OPENED = auto()
+    #: `count` a second were added by one client more, of `of` that were due; found `amount` seconds after the last.
+    ADDED = auto()
     #: Preparing a query took `amount` seconds, more than its calls.
     PREPARED = auto()
     #: The first calls took `amount` times as long as the later ones in most rounds.
@@ -142,6 +144,9 @@ def remarks(
     first = [ratio for step in steps if (ratio := step.facts.get("first_calls"))]
     if part and 2 * len(first) > len(steps):
         yield Remark(About.FIRST_CALLS, amount=median(first), rounds=(len(first), len(steps)))
+    if added := [step.facts["adding"] for step in steps if "found_after" in step.facts.get("adding", {})]:
+        rate, due = (round(median(each[key] / each["seconds"] for each in added)) for key in ("added", "of"))
+        yield Remark(About.ADDED, amount=median(each["found_after"] for each in added), count=rate, of=due)
     yield from _of_recalls([step.facts["recall"] for step in steps if "recall" in step.facts])
     yield from _of_ranked([step.facts["search"] for step in steps if "ndcg" in step.facts.get("search", {})])
     if part:

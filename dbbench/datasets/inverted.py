@@ -1,7 +1,7 @@
 """The texts that match some words, exactly, with their scores: what a search is compared with."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property, reduce
 from typing import Any, Self
 
@@ -10,6 +10,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
+from dbbench.datasets.absent import Absent
 from dbbench.datasets.texts import TextSet
 from dbbench.suite.dataset import TEXT
 from dbbench.suite.steps.search import MatchKind
@@ -51,11 +52,12 @@ def texts_at(bodies: pa.ChunkedArray, places: Sequence[int] | NDArray[Any]) -> l
 
 @dataclass(frozen=True)
 class InvertedIndex:
-    """The index of all texts, and the texts themselves."""
+    """The index of all texts, and the texts themselves; which of them aren't there. Scores are as if all were."""
 
     vocabulary: Sequence[str]
     postings: Sequence[pa.RecordBatch]
     bodies: pa.ChunkedArray
+    absent: Absent = field(default_factory=Absent)
 
     @classmethod
     def drawn(cls, texts: TextSet) -> Self:
@@ -71,6 +73,7 @@ class InvertedIndex:
         else:
             terms = [self._term([self._numbers[word]]) for word in words]
         keys = reduce(np.union1d if kind == "any" else np.intersect1d, [docs for docs, _ in terms])
+        keys = keys[~self.absent.has(keys)]
         if kind == "phrase":
             phrase = f" {' '.join(words)} "
             texts = texts_at(self.bodies, keys - 1)

@@ -35,6 +35,20 @@ def distances(metric: Distance, vectors: NDArray[np.floating], queries: NDArray[
     return found / 2 if metric == "cosine" else found
 
 
+def all_distances(metric: Distance, vectors: Matrix, queries: Matrix) -> Distances:
+    """The distance of each vector to each query, a row for each query, in float64."""
+    one, other = vectors.astype(np.float64), queries.astype(np.float64)
+    if metric == "ip":
+        return -(other @ one.T)
+    if metric == "cosine":
+        return 1 - _unit(other) @ _unit(one).T
+    middle = one.mean(axis=0)
+    one, other = one - middle, other - middle
+    lengths = np.einsum("ij,ij->i", one, one), np.einsum("ij,ij->i", other, other)
+    found: Distances = lengths[1][:, None] + lengths[0] - 2 * other @ one.T
+    return found
+
+
 def slack(metric: Distance, limits: Distances, longest: float, queries: Matrix) -> Distances:
     """What is added to each query's limit, so that the rounding of float32 makes no neighbour a wrong one.
 

@@ -15,8 +15,8 @@ OPERATIONS = (
     *("load", "query", "statement"),
     *("insert", "update", "delete", "read", "seek", "range", "scan", "insert_many", "update_many", "delete_many"),
     *("get", "get_many"),
-    *("add", "nearest"),
-    "search",
+    *("add", "nearest", "append", "remove"),
+    *("search", "append_texts", "remove_texts"),
     "compact",
 )
 

@@ -132,6 +132,14 @@ class VectorOperations(Protocol):
     def prepare_add(self) -> Callable[[Any, Any, Any], object]:
         """add(keys, vectors, labels): inserts some vectors with their keys and labels."""
 
+    def prepare_append(self) -> Callable[[Any, Any, Any], object]:
+        """append(keys, vectors, labels): inserts some when the index is there, while other sessions search: what
+        `search_sees` says. Keys that were removed may come again.
+        """
+
+    def prepare_remove(self) -> Callable[[Any], object]:
+        """remove(keys): deletes some that are there. No search that begins afterwards returns one of them."""
+
     def prepare_index(self) -> Mapping[LoadPart, Callable[[], object]]:
         """What ends a load of vectors, in order: each is called, timed and shown. The last is the commit, if any."""
 
@@ -162,6 +170,14 @@ class TextOperations(Protocol):
         them, in any order. With the payload `text` a list of tuples of key and text. Raises Unsupported for what the
         system can't do.
         """
+
+    def prepare_append_texts(self) -> Callable[[Sequence[int], Sequence[str]], object]:
+        """append(keys, texts): inserts some when the index is there, while other sessions search, and commits: what
+        `search_sees` says. Keys that were removed may come again.
+        """
+
+    def prepare_remove_texts(self) -> Callable[[Sequence[int]], object]:
+        """remove(keys): deletes some that are there, and commits. No search that begins afterwards returns them."""
 
 
 class CompactOperations(Protocol):

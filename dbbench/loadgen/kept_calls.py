@@ -7,6 +7,7 @@ row are kept, from a random place that an engine can't foresee.
 import copy
 import random
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
 from itertools import count, islice
 from typing import Any
 
@@ -70,6 +71,36 @@ class CopiedCalls(KeptCalls):
     def add(self, taken: Iterable[Any], returned: Iterable[Any]) -> None:
         """Keep copies of lists and arrays: an engine can't fill in later what it has returned."""
         super().add(taken, (copy.copy(each) if type(each) in COPIED else each for each in returned))
+
+
+@dataclass
+class Progress:
+    """How far a client is that adds while others search: keys whose adding has begun, and those acknowledged."""
+
+    begun: int = 0
+    acknowledged: int = 0
+
+
+class WatchedCalls(CopiedCalls):
+    """Calls that are kept one at a time, each with what was acknowledged before it, and begun when it had returned."""
+
+    def __init__(self, progress: Progress, each: int = 1, randrange: Callable[[int], int] = _CHANCE.randrange) -> None:
+        super().__init__(each, randrange)
+        self.spans: list[tuple[int, int]] = []
+        self._progress, self._acknowledged = progress, 0
+
+    def take(self, rest: Iterator[Any], size: int) -> tuple[list[Any], bool]:
+        """What the next calls take: one alone if its result is kept."""
+        if self._made == self._stop:
+            self._draw()
+        found = super().take(rest, 1 if self._made >= self._start else size)
+        self._acknowledged = self._progress.acknowledged
+        return found
+
+    def add(self, taken: Iterable[Any], returned: Iterable[Any]) -> None:
+        """Keep what a call took and returned, and what was added by then."""
+        super().add(taken, returned)
+        self.spans.append((self._acknowledged, self._progress.begun))
 
 
 class EveryCall(CopiedCalls):

@@ -18,7 +18,7 @@ from dbbench.datasets.vectors import matrix
 from dbbench.engine.base import Engine, Session
 from dbbench.engine.offered import prepared
 from dbbench.errors import Unsupported, WrongAnswer
-from dbbench.loadgen.kept_calls import CopiedCalls
+from dbbench.loadgen.kept_calls import CopiedCalls, Progress, WatchedCalls
 from dbbench.loadgen.key_streams import CallStream
 from dbbench.suite.dataset import TEXT, TEXT_TABLE
 from dbbench.suite.steps.search import Match, Payload
@@ -44,20 +44,22 @@ class TextSearches:
     files: Path
     seed: str
     endless: bool = True
+    progress: Progress | None = None
 
     def check(self, engine: Engine, session: Session) -> None:
         """Raise Unsupported if the engine can't search in this way, or the texts have no such words."""
-        self._run(engine, session)
+        self.run(engine, session)
         next(self.words())
 
     def prepare(self, engine: Engine, session: Session, number: int, of: int) -> CallStream:
         """One client's calls."""
         words, each = self.words(number), _KEY + _TEXT * (self.payload == "text")
-        sample = CopiedCalls(each * (self.top or _AT_ONCE))
-        run = self._run(engine, session)
-        return CallStream(run, words, premade=_PREMADE, sample=sample, rows_of=partial(_found, self.payload))
+        sample = _sample(self.progress, each * (self.top or _AT_ONCE))
+        run, rows_of = self.run(engine, session), partial(_found, self.payload, sample)
+        return CallStream(run, words, premade=_PREMADE, sample=sample, rows_of=rows_of)
 
-    def _run(self, engine: Engine, session: Session) -> Callable[[Any], Any]:
+    def run(self, engine: Engine, session: Session) -> Callable[[Any], Any]:
+        """A search, prepared. Raises Unsupported if the engine can't search in this way."""
         run: Callable[[Any], Any] = prepared(engine, session, "search")(
             self.match.kind, top=self.top, payload=self.payload
         )
@@ -104,13 +106,26 @@ def _phrases(chance: random.Random, some: set[str], count: int, files: Files) ->
             raise Unsupported(f"none of {_AT_ONCE:,} texts has {count} words of these places one after another")
 
 
-def _found(payload: Payload, calls: Sequence[tuple[Asked, Any]]) -> pa.Table:
+def _sample(progress: Progress | None, each: int) -> CopiedCalls:
+    return CopiedCalls(each) if progress is None else WatchedCalls(progress, each)
+
+
+def _with_spans(table: pa.Table, sample: CopiedCalls) -> pa.Table:
+    """Add what a client beside these calls had acknowledged before each, and begun by its end."""
+    if isinstance(sample, WatchedCalls):
+        for name, numbers in zip(("acknowledged", "begun"), zip(*sample.spans, strict=True), strict=True):
+            table = table.append_column(name, pa.array(numbers, pa.int64()))
+    return table
+
+
+def _found(payload: Payload, sample: CopiedCalls, calls: Sequence[tuple[Asked, Any]]) -> pa.Table:
     """Words, keys, and texts if they were asked for. Raises WrongAnswer for what is no answer."""
     keys, texts = zip(*(parted(payload, answer) for _, answer in calls), strict=True)
-    return pa.table({
+    table = pa.table({
         "words": pa.array([words for words, _ in calls], pa.list_(pa.string())),
         "keys": pa.array(keys, pa.list_(pa.int64())), "texts": pa.array(texts, pa.list_(pa.string())),
     })  # fmt: skip
+    return _with_spans(table, sample)
 
 
 def parted(payload: Payload, answer: Any) -> tuple[Any, list[str]]:
@@ -143,6 +158,7 @@ class NearestSearches:
     last: int
     seed: str
     endless: bool = True
+    progress: Progress | None = None
 
     def check(self, engine: Engine, session: Session) -> None:
         """Raise Unsupported if the engine can't search in this way."""
@@ -162,9 +178,9 @@ class NearestSearches:
 
         def found(calls: Sequence[tuple[Any, Any]]) -> pa.Table:
             keys = pa.array([parted("keys", answer)[0] for _, answer in calls], pa.list_(pa.int64()))
-            return pa.table({"place": [places[id(query)] for query, _ in calls], "keys": keys})
+            return _with_spans(pa.table({"place": [places[id(query)] for query, _ in calls], "keys": keys}), sample)
 
-        run, sample = self._run(engine, session), CopiedCalls(_KEY * self.k)
+        run, sample = self._run(engine, session), _sample(self.progress, _KEY * self.k)
         return CallStream(run, asked(), premade=_PREMADE, sample=sample, rows_of=found)
 
     def _run(self, engine: Engine, session: Session) -> Callable[[Any], Any]:

@@ -382,6 +382,26 @@ class RecallFacts(TypedDict, total=False):
     without_effect: bool
 
 
+@_open
+class AddingFacts(TypedDict, total=False):
+    """Vectors or texts that one client added while others searched, of those it had to, and the seconds of that.
+
+    `batch` is the median time of a call, `found_after` the time from the last acknowledgement until a search found it.
+    """
+
+    added: Required[_Count]
+    of: Required[_Count]
+    seconds: Required[_Number]
+    batch: _Number
+    found_after: _Number
+
+
+class SearchingFacts(TypedDict, total=False):
+    """Facts of searches for vectors or texts."""
+
+    adding: AddingFacts
+
+
 class NearestFacts(TypedDict, total=False):
     """Facts of searches for the nearest vectors."""
 
@@ -450,6 +470,7 @@ class StepFacts(
     CallFacts,
     ObjectFacts,
     NearestFacts,
+    SearchingFacts,
     TextFacts,
     TransactionFacts,
     TotalFacts,

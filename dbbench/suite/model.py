@@ -10,6 +10,9 @@ from dbbench.suite.charts import AnyChart, Bars, Overview, Sweep, Timeline
 from dbbench.suite.dataset import Dataset
 from dbbench.suite.steps import AnyStep
 from dbbench.suite.steps.base import Note, Step
+from dbbench.suite.steps.delete import DeleteStep
+from dbbench.suite.steps.load import LoadStep
+from dbbench.suite.steps.timed import SearchingStep
 from dbbench.suite.variables import Value, Variable
 
 #: The version of the suite format that this dbbench reads.
@@ -82,6 +85,13 @@ class Scenario(Model):
         names = [step.name for step in expanded]
         if taken := [step.name for step in expanded if step not in steps and names.count(step.name) > 1]:
             raise ValueError(f"other names: the sweep makes a step {taken[0]}, which already exists")
+        missing = False
+        for step in expanded:
+            missing |= isinstance(step, DeleteStep) or (isinstance(step, LoadStep) and step.share < 1)
+            if isinstance(step, SearchingStep) and step.adding:
+                if not missing:
+                    raise ValueError(f"something to add in {step.name}: a load with a share, or a delete, before it")
+                missing = False
         return expanded
 
     @property

@@ -14,7 +14,7 @@ import pytest
 from pydantic import ValidationError
 
 from dbbench.engine import registry
-from dbbench.engine.base import Engine, Setup
+from dbbench.engine.base import Engine, Session, Setup
 from dbbench.engine.offered import OPERATIONS, offers
 from dbbench.engine.size import Size
 from dbbench.engine.traits import MissingFeature, Publication
@@ -29,10 +29,17 @@ from dbbench.testing.clause import clause, expect, expect_equal, expect_error, l
 from dbbench.testing.suite_text import suite_text
 
 #: Of a session on records under keys.
-ON_RECORDS = tuple(
-    operation
-    for operation in OPERATIONS
-    if operation not in ("load", "query", "statement", "get", "get_many", "add", "nearest", "search", "compact")
+ON_RECORDS = (
+    "insert",
+    "update",
+    "delete",
+    "read",
+    "seek",
+    "range",
+    "scan",
+    "insert_many",
+    "update_many",
+    "delete_many",
 )
 Opener = Callable[..., Engine]
 WholeTrial = Callable[[str, str], TrialResult]
@@ -90,6 +97,17 @@ def expect_sized(engine: Engine) -> Size:
     apparent = sum(file.apparent for file in size.files if file.role != "reserved")
     expect(apparent > 0, "file_role(): expected data in files that aren't `reserved`, got none")
     return size
+
+
+@contextmanager
+def beside(engine: Engine, session: Session) -> Iterator[Session]:
+    """Another session, or the same where there may be one alone."""
+    if engine.info().concurrency.threads == 1:
+        yield session
+        return
+    other = engine.connect()
+    yield other
+    other.close()
 
 
 class EngineContract:

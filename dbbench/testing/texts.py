@@ -1,12 +1,14 @@
 """Conformance of texts: what a search by words finds, returns and puts first, and what is kept."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
+from dbbench.datasets.absent import Absent
 from dbbench.datasets.driver_rows import chunk
-from dbbench.datasets.inverted import InvertedIndex
+from dbbench.datasets.inverted import InvertedIndex, texts_at
 from dbbench.datasets.texts import STOP_WORDS, TextSet
 from dbbench.engine.base import Engine, Session
 from dbbench.engine.offered import prepared
@@ -14,8 +16,8 @@ from dbbench.errors import Unsupported
 from dbbench.results.outcome import Outcome
 from dbbench.suite.dataset import TEXT_TABLE, Texts
 from dbbench.suite.steps.search import MatchKind, Payload
-from dbbench.testing.clause import clause, expect, expect_equal, left_out
-from dbbench.testing.contract import EngineContract, Opener, WholeTrial
+from dbbench.testing.clause import clause, expect, expect_equal, left_out, needs
+from dbbench.testing.contract import EngineContract, Opener, WholeTrial, beside
 
 #: The kit's texts.
 COUNT, VOCABULARY = 2_000, 3_000
@@ -32,8 +34,8 @@ _STEPS = """
 Stored = tuple[Engine, Session, InvertedIndex]
 
 
-def store(engine: Engine, pieces: int = 1) -> Stored:
-    """The engine with the kit's texts in it, loaded in pieces, a session, and what it must find."""
+def store(engine: Engine, pieces: int = 1, first: int = COUNT) -> Stored:
+    """The engine with the first of the kit's texts in it, loaded in pieces; a session, and what all of them hold."""
     texts = TextSet(Texts(count=COUNT, vocabulary=VOCABULARY, words=_WORDS), seed=1)
     tables = texts.tables
     engine.create(tables)
@@ -41,7 +43,7 @@ def store(engine: Engine, pieces: int = 1) -> Stored:
     insert, finish = prepared(engine, session, "load")(TEXT_TABLE, tables[TEXT_TABLE]), session.prepare_finish(tables)
     session.begin_load(tables)
     batch = texts.chunk(0)
-    for places in np.array_split(np.arange(COUNT), pieces):
+    for places in np.array_split(np.arange(first), pieces):
         piece = batch.slice(places[0], len(places))
         insert(chunk(piece, tables[TEXT_TABLE], session.load_format, session.bind))
     for run in finish.values():
@@ -62,6 +64,21 @@ def found(
     answer = search(tuple(words))
     expect(isinstance(answer, list | tuple | np.ndarray), f"expected a list or array, got {type(answer).__name__}")
     return answer
+
+
+def remove(stored: Stored, keys: Sequence[int]) -> Stored:
+    """Remove texts; what must be found then."""
+    engine, session, index = stored
+    prepared(engine, session, "remove_texts")()(keys)
+    return engine, session, replace(index, absent=Absent(deleted=np.array(keys)))
+
+
+def append(stored: Stored, first: int, last: int = COUNT) -> None:
+    """Append the texts from a place on, by another session where there may be one."""
+    engine, session, index = stored
+    with beside(engine, session) as other:
+        texts = texts_at(index.bodies, range(first, last))
+        prepared(engine, other, "append_texts")()(range(first + 1, last + 1), texts)
 
 
 def expect_matches(stored: Stored, match: MatchKind, queries: Sequence[str]) -> None:
@@ -169,6 +186,51 @@ class TextContract(EngineContract):
         """A search after reopening is a step of its own."""
         engine = opened("own")
         _, session, index = store(engine)
+        session.close()
+        again = self.reopened(engine, opened)
+        stored = again, again.connect(), index
+        expect_matches(stored, "any", [frequent(stored, 40, 81), frequent(stored, 3)])
+        close(stored)
+
+    @clause(_SECTION)
+    def test_removes_texts(self, engine_class: type[Engine], opened: Opener) -> None:
+        """A search that begins afterwards returns none."""
+        needs(engine_class, "remove_texts")
+        stored = remove(store(opened()), range(1, COUNT + 1, 3))
+        expect_matches(stored, "any", [frequent(stored, 40, 81), frequent(stored, 3)])
+        close(stored)
+
+    @clause(_SECTION)
+    def test_appends_texts(self, engine_class: type[Engine], opened: Opener) -> None:
+        """A search that begins afterwards finds them, whenever it was prepared."""
+        needs(engine_class, "append_texts")
+        engine, session, index = stored = store(opened(), first=COUNT // 2)
+        words = frequent(stored, 40, 81).split()
+        search = prepared(engine, session, "search")("any", top=None, payload="keys")
+        append(stored, COUNT // 2)
+        wanted = index.find("any", words).keys.tolist()
+        expect_equal(f"texts with any of {words}", sorted(int(key) for key in search(tuple(words))), wanted)
+        expect_matches(stored, "any", [" ".join(words), frequent(stored, 3)])
+        close(stored)
+
+    @clause(_SECTION)
+    def test_appends_texts_that_were_removed(self, engine_class: type[Engine], opened: Opener) -> None:
+        """A key may come again."""
+        needs(engine_class, "append_texts", "remove_texts")
+        stored = store(opened())
+        remove(stored, range(1, COUNT // 2 + 1))
+        append(stored, 0, COUNT // 2)
+        expect_matches(stored, "any", [frequent(stored, 40, 81), frequent(stored, 3)])
+        close(stored)
+
+    @clause(_SECTION)
+    def test_keeps_removed_and_appended_texts(self, engine_class: type[Engine], opened: Opener) -> None:
+        """After reopening it is as before."""
+        needs(engine_class, "append_texts", "remove_texts")
+        engine = opened("own")
+        stored = store(engine, first=COUNT // 2)
+        append(stored, COUNT // 2)
+        _, session, index = remove(stored, range(1, COUNT + 1, 3))
         session.close()
         again = self.reopened(engine, opened)
         stored = again, again.connect(), index

@@ -11,8 +11,8 @@ from dbbench.engine.base import Engine, Session
 from dbbench.engine.offered import prepared
 from dbbench.results.outcome import FELL_SHORT, Outcome
 from dbbench.suite.dataset import Distance, Vectors
-from dbbench.testing.clause import clause, expect, expect_equal
-from dbbench.testing.contract import EngineContract, Opener, WholeTrial
+from dbbench.testing.clause import clause, expect, expect_equal, needs
+from dbbench.testing.contract import EngineContract, Opener, WholeTrial, beside
 
 #: The kit's vectors: few, and some of them with label 1.
 COUNT, DIMENSIONS, SHARE = 2_000, 16, 0.1
@@ -33,13 +33,13 @@ def vectors(metric: Distance) -> VectorSet:
     return VectorSet(Vectors(count=COUNT, dimensions=DIMENSIONS, metric=metric, labels=(SHARE,), queries=200), seed=1)
 
 
-def store(engine: Engine, metric: Distance, pieces: int = 1) -> Stored:
-    """The engine with the vectors in it, added in pieces, and a session."""
+def store(engine: Engine, metric: Distance, pieces: int = 1, first: int = COUNT) -> Stored:
+    """The engine with the first of the vectors in it, added in pieces, and a session."""
     drawn = vectors(metric)
     engine.create_vectors(drawn.shape)
     session: Any = engine.connect()
     add, finish = prepared(engine, session, "add")(), session.prepare_index()
-    for each in zip(*(np.array_split(one, pieces) for one in arrays(drawn.chunk(0))), strict=True):
+    for each in zip(*(np.array_split(one[:first], pieces) for one in arrays(drawn.chunk(0))), strict=True):
         add(*each)
     for run in finish.values():
         run()
@@ -61,11 +61,20 @@ def search(stored: Stored, k: int, where: int | None = None, effort: int | None 
     return keys
 
 
-def expect_found(stored: Stored, answers: Sequence[list[int]], k: int, where: int | None = None) -> None:
-    """Compare answers to the first queries with the exact neighbours."""
+def append(stored: Stored, first: int, last: int = COUNT) -> None:
+    """Append the vectors from a place on, by another session where there may be one."""
+    with beside(stored[0], stored[1]) as session:
+        run = prepared(stored[0], session, "append")()
+        run(*(each[first:last] for each in arrays(stored[2].chunk(0))))
+
+
+def expect_found(
+    stored: Stored, answers: Sequence[list[int]], k: int, where: int | None = None, gone: Sequence[int] = ()
+) -> None:
+    """Compare answers to the first queries with the exact neighbours, without keys that are gone."""
     _, _, drawn = stored
-    _, known, labels = arrays(drawn.chunk(0))
-    among = known if where is None else known[labels == where]
+    keys, known, labels = arrays(drawn.chunk(0))
+    among = known[~np.isin(keys, gone) & ((labels == where) | (where is None))]
     queries = drawn.queries("inside")[: len(answers)]
     limits = nearest_distances(drawn.spec.metric, [among], queries, k)[:, -1]
     near = 0
@@ -73,6 +82,7 @@ def expect_found(stored: Stored, answers: Sequence[list[int]], k: int, where: in
         expect_equal("keys of an answer", len(answer), k)
         expect_equal("keys of an answer that differ", len({*answer}), k)
         expect(all(1 <= key <= COUNT for key in answer), f"expected keys from 1 to {COUNT}, got {answer}")
+        expect(not {*answer} & {*gone}, f"expected none of the removed keys, got {sorted({*answer} & {*gone})}")
         rows = np.array(answer) - 1
         if where is not None:
             expect_equal("labels of an answer", {int(label) for label in labels[rows]}, {where})
@@ -142,6 +152,55 @@ class VectorContract(EngineContract):
         again = self.reopened(engine, opened)
         stored = again, again.connect(), drawn
         expect_found(stored, [search(stored, 10)(query) for query in drawn.queries("inside")[:20]], 10)
+        close(stored)
+
+    @clause(_SECTION)
+    def test_removes_vectors(self, engine_class: type[Engine], opened: Opener) -> None:
+        """A search that begins afterwards returns none, and as many rows as before."""
+        needs(engine_class, "remove")
+        stored = store(opened(), engine_class.metrics[0])
+        prepared_before, gone = search(stored, 10), range(1, COUNT + 1, 7)
+        prepared(stored[0], stored[1], "remove")()(np.array(gone))
+        for nearest in (prepared_before, search(stored, 10)):
+            answers = [nearest(query) for query in stored[2].queries("inside")[:50]]
+            expect_found(stored, answers, 10, gone=gone)
+        close(stored)
+
+    @clause(_SECTION)
+    def test_appends_vectors(self, engine_class: type[Engine], opened: Opener) -> None:
+        """A search that begins afterwards finds them, whenever it was prepared."""
+        needs(engine_class, "append")
+        stored = store(opened(), engine_class.metrics[0], first=COUNT // 2)
+        prepared_before = search(stored, 10)
+        append(stored, COUNT // 2)
+        for nearest in (prepared_before, search(stored, 10)):
+            expect_found(stored, [nearest(query) for query in stored[2].queries("inside")[:50]], 10)
+        close(stored)
+
+    @clause(_SECTION)
+    def test_appends_what_was_removed(self, engine_class: type[Engine], opened: Opener) -> None:
+        """A key may come again."""
+        needs(engine_class, "append", "remove")
+        stored = store(opened(), engine_class.metrics[0])
+        prepared(stored[0], stored[1], "remove")()(np.arange(1, COUNT // 2 + 1))
+        append(stored, 0, COUNT // 2)
+        nearest = search(stored, 10)
+        expect_found(stored, [nearest(query) for query in stored[2].queries("inside")[:50]], 10)
+        close(stored)
+
+    @clause(_SECTION)
+    def test_keeps_what_was_removed_and_appended(self, engine_class: type[Engine], opened: Opener) -> None:
+        """After reopening it is as before."""
+        needs(engine_class, "append", "remove")
+        engine, gone = opened("own"), range(1, COUNT + 1, 7)
+        stored = store(engine, engine_class.metrics[0], first=COUNT // 2)
+        append(stored, COUNT // 2)
+        prepared(engine, stored[1], "remove")()(np.array(gone))
+        stored[1].close()
+        again = self.reopened(engine, opened)
+        stored = again, again.connect(), stored[2]
+        nearest = search(stored, 10)
+        expect_found(stored, [nearest(query) for query in stored[2].queries("inside")[:20]], 10, gone=gone)
         close(stored)
 
     @clause(_SECTION)

@@ -16,6 +16,7 @@ from typing import Any, Literal, TypeVar
 import psutil
 import pyarrow as pa
 
+from dbbench.datasets.absent import Absent
 from dbbench.datasets.cache import Files
 from dbbench.datasets.records import ExpectedRecords, RecordSet
 from dbbench.datasets.texts import TextSet
@@ -34,7 +35,7 @@ from dbbench.results.facts import StepFacts
 from dbbench.results.outcome import FELL_SHORT, Outcome
 from dbbench.results.trial import StepResult
 from dbbench.suite.changes import Changes
-from dbbench.suite.dataset import Table
+from dbbench.suite.dataset import TEXT_TABLE, Table
 from dbbench.suite.steps.base import Clients, Step
 from dbbench.suite.steps.query import QueryStep
 from dbbench.suite.steps.sql import SqlStep
@@ -69,6 +70,8 @@ class Leaves:
     #: Tables that hold exactly the rows of the dataset.
     filled: Sequence[str] = ()
     records: ExpectedRecords | None = None
+    #: The vectors or texts that aren't there.
+    absent: Absent | None = None
     #: Invariant of the step -> the number that its query must return.
     numbers: Mapping[str, int] = field(default_factory=dict)
 
@@ -92,6 +95,8 @@ class StepsSoFar:
     expected_records: ExpectedRecords = field(default_factory=ExpectedRecords)
     #: The same before the latest step that changed them.
     records_before: ExpectedRecords = field(default_factory=ExpectedRecords)
+    #: The vectors or texts that the steps have left out or deleted.
+    absent: Absent = field(default_factory=Absent)
     #: Step -> invariant -> the number that its query must return.
     numbers: dict[str, Mapping[str, int]] = field(default_factory=dict)
     #: The results of steps that have a figure in seconds.
@@ -111,6 +116,9 @@ class StepsSoFar:
         self.numbers[step.name] = leaves.numbers
         if leaves.records is not None:
             self.records_before, self.expected_records = self.expected_records, leaves.records
+        if leaves.absent is not None:
+            self.absent = leaves.absent
+            self.left_by.pop(TEXT_TABLE, None)
 
 
 @dataclass

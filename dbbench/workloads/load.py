@@ -1,9 +1,13 @@
 """A load: all rows in one transaction, then the indexes, by the engine's own best path."""
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import partial
 from typing import Any
 
+import numpy as np
+import pyarrow as pa
+
+from dbbench.datasets.absent import Absent
 from dbbench.datasets.driver_rows import chunk
 from dbbench.datasets.vectors import arrays
 from dbbench.engine.base import Engine, Session
@@ -30,11 +34,11 @@ _Plan = tuple[
 def measure(step: LoadStep, context: StepContext) -> StepMeasurement:
     """Time each piece of the load; a chunk is made for the driver between the pieces, off the clock."""
     with context.beneath() as (engine, session):
-        return _load(context, engine, session)
+        return _load(step, context, engine, session)
 
 
-def _load(context: StepContext, engine: Engine, session: Session) -> StepMeasurement:
-    begin, pieces, finish = (_of_vectors if context.vectors else _of_tables)(context, engine, session)
+def _load(step: LoadStep, context: StepContext, engine: Engine, session: Session) -> StepMeasurement:
+    begin, pieces, finish = (_of_vectors if context.vectors else _of_tables)(step, context, engine, session)
     parts: dict[str, int] = {"insert": 0}
     making = 0
     meter = CallMeter(engine)
@@ -50,27 +54,46 @@ def _load(context: StepContext, engine: Engine, session: Session) -> StepMeasure
             with meter:
                 parts[part] = timed(run)[0]
     manifest = context.files.manifest
-    rows = {name: table["rows"] for name, table in manifest["tables"].items()}
+    every = {name: table["rows"] for name, table in manifest["tables"].items()}
+    rows = {name: first_rows(step.share, number) for name, number in every.items()}
     facts: StepFacts = {
         "rows": sum(rows.values()),
-        "csv_bytes": manifest["csv_bytes"],
+        "csv_bytes": round(manifest["csv_bytes"] * step.share),
         "takes": "arrays" if context.vectors else session.load_format,
         "load_parts": {part: nanoseconds / 1e9 for part, nanoseconds in parts.items()},
         "making_rows": making / 1e9,  # for the driver, outside the clock
     }
     seconds = sum(parts.values()) / 1e9
+    whole = step.share == 1
+    filled = list(context.tables) if whole and (isinstance(engine, SQLEngine) or not context.texts) else ()
+    left_out = None if whole else Absent(np.arange(sum(rows.values()), sum(every.values())) + 1)
     return StepMeasurement(
         "time",
         "s",
         [seconds],
         facts=facts,
-        leaves=Leaves(rows, list(context.tables) if isinstance(engine, SQLEngine) or not context.texts else ()),
+        leaves=Leaves(rows, filled, absent=left_out),
         usage=meter.usage(seconds),
         commits=1,
     )
 
 
-def _of_tables(context: StepContext, engine: Engine, session: Session) -> _Plan:
+def first_rows(share: float, count: int) -> int:
+    """How many a load takes of `count` rows."""
+    return max(1, round(count * share))
+
+
+def _taken(step: LoadStep, context: StepContext, name: str) -> Iterator[pa.RecordBatch]:
+    """The batches of a table, up to the last row that is loaded."""
+    rest = first_rows(step.share, context.files.manifest["tables"][name]["rows"])
+    for batch in context.files.stream(name):
+        yield batch.slice(0, rest)
+        rest -= batch.num_rows
+        if rest <= 0:
+            return
+
+
+def _of_tables(step: LoadStep, context: StepContext, engine: Engine, session: Session) -> _Plan:
     inserts = {name: prepared(engine, session, "load")(name, table) for name, table in context.tables.items()}
     loading: Any = session  # every session that loads has begin_load and prepare_finish
     finish = dict(loading.prepare_finish(context.tables))
@@ -82,18 +105,18 @@ def _of_tables(context: StepContext, engine: Engine, session: Session) -> _Plan:
     pieces = (
         (inserts[name], lambda: (chunk(batch, table, session.load_format, session.bind),))  # noqa: B023 - called at once
         for name, table in context.tables.items()
-        for batch in context.files.stream(name)
+        for batch in _taken(step, context, name)
     )
     return lambda: loading.begin_load(context.tables), pieces, finish
 
 
-def _of_vectors(context: StepContext, engine: Engine, session: Session) -> _Plan:
+def _of_vectors(step: LoadStep, context: StepContext, engine: Engine, session: Session) -> _Plan:
     add = prepared(engine, session, "add")()
     loading: Any = session  # every session that adds has prepare_index
     finish = dict(loading.prepare_index())
     if offers(type(engine), "nearest"):
         finish["first search"] = nearest.first_search(context, engine, session)
-    pieces = ((add, partial(arrays, batch)) for batch in context.files.stream("vectors"))
+    pieces = ((add, partial(arrays, batch)) for batch in _taken(step, context, "vectors"))
     return lambda: None, pieces, finish
 
 

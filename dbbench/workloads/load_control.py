@@ -37,7 +37,7 @@ MOST_PER_SECOND = 1e7
 #: How long the clients call one after another before a search, to find out where to begin.
 _FIRST_LOOK = 1.0
 #: Seconds of searches where a step doesn't say how long.
-_SECONDS = 1.0
+SECONDS = 1.0
 
 #: Has the clients do a job, and takes over what they did.
 Drive = Callable[[Job], ClientTimings]
@@ -86,7 +86,7 @@ def by_clients(
         return found
 
     if not (step.seconds or step.find):
-        step = step.model_copy(update={"duration": _SECONDS})
+        step = step.model_copy(update={"duration": SECONDS})
     job = Job(step.kind, (), 0, 0, seed=context.files.manifest["seed"], inputs=inputs, longest_warm_up=WARMED)
     found = measure(step, job, clients, driven, context.note, records=1)
     if not tables:

@@ -9,6 +9,7 @@ from contextlib import nullcontext, suppress
 from dataclasses import replace
 from functools import partial
 from itertools import cycle, islice
+from time import perf_counter
 from typing import Any
 
 import numpy as np
@@ -31,10 +32,12 @@ from dbbench.results.outcome import Outcome
 from dbbench.suite.dataset import Distance
 from dbbench.suite.steps.base import Clients
 from dbbench.suite.steps.nearest import NearestStep
+from dbbench.workloads.adding import LOOKED_FOR, early, searched_while_adding
 from dbbench.workloads.context import StepContext, StepMeasurement
 from dbbench.workloads.keyvalue import throughput
 from dbbench.workloads.load_control import by_clients
-from dbbench.workloads.neighbours import Questions, parts, questions
+from dbbench.workloads.neighbours import Questions, beside_adding, parts, questions, some_questions
+from dbbench.workloads.reopened import first_anew
 from dbbench.workloads.searches import TIMED, WARMED, Tried, enough, least_effort, searched
 
 #: Searches to warm up where a step gives a time for its clients, and the seconds that one effort is tried for.
@@ -49,6 +52,8 @@ _LOADED_ERRORS = 4.0
 #: themselves.
 _LOADED = NearestStep.model_construct(kind="nearest", name="loaded", title="Loaded")
 _FOUND, _OWN = 0.8, 0.99
+#: The share of vectors that must be found by themselves right after they were added.
+_FOUND_AT_ONCE = 0.9
 #: Vectors that are searched for by themselves.
 _SAMPLE = 500
 
@@ -68,6 +73,8 @@ def measure(step: NearestStep, context: StepContext) -> StepMeasurement:
     if not context.does_work:
         if step.controlled:
             return _under_load(step, context, timed, None, np.ones(1))
+        if step.cold:
+            return _anew(step, context, timed, None, {})
         found, _, _ = _timed(step, context, prepare(effort=None), tuning, timed)
         return throughput(found, found.service.count, Clients())
     knob = context.engine.knob
@@ -87,6 +94,8 @@ def measure(step: NearestStep, context: StepContext) -> StepMeasurement:
             return _fell_short(step, context, tuning, knob, tried)
         if effort == knob.least and least.recall < 1:
             attempt(knob.most)  # whether it is better than that
+    if step.cold:
+        return _anew(step, context, timed, effort, tried)
     for again in range(_AGAIN + 1):
         found, recalls, fault = _timed(step, context, prepare(effort=effort), tuning, timed, again)
         reached = recalls.mean() + _chance(recalls, tried.get(effort or 0)) >= step.target
@@ -104,10 +113,40 @@ def measure(step: NearestStep, context: StepContext) -> StepMeasurement:
         return made
     if reached:
         return made
-    why = f"no recall of {step.target:g}: {facts['mean']:.3f} in the timed searches"
+    return replace(made, outcome=Outcome.NO_RECALL, detail=_missed(facts, knob, effort, tried))
+
+
+def _missed(facts: RecallFacts, knob: Knob | None, effort: int | None, tried: Mapping[int, Tried]) -> str:
+    """A recall that the timed searches have missed, in words."""
+    why = f"no recall of {facts['target']:g}: {facts['mean']:.3f} in the timed searches"
     if effort is not None:
         why += f", {tried[effort].recall:.3f} in those before with {knob and knob.name} {effort}"
-    return replace(made, outcome=Outcome.NO_RECALL, detail=why)
+    return why
+
+
+def _anew(
+    step: NearestStep, context: StepContext, timed: Questions, effort: int | None, tried: Mapping[int, Tried]
+) -> StepMeasurement:
+    """The seconds until the engine, closed and opened anew, has answered one search. Others must recall as much."""
+    (queries, order), *_ = islice(passes(timed.queries, f"{step.name} {context.round} anew"), 1)
+
+    def prepare() -> Callable[[Any], Any]:
+        return prepared(context.engine, context.session, "nearest")(step.k, where=timed.where, effort=effort)  # type: ignore[no-any-return]  # not typed
+
+    measured, search, answers = first_anew(context, prepare, queries[:1])
+    if not context.does_work:
+        return measured
+    answers += _searched(search, queries[1:], TIMED, nullcontext())[1]
+    with context.aside():
+        asked = timed.some(order[: len(answers)])
+        recalls = asked.recalls(answers)
+        context.data.returned[step.name] = asked.fault(answers)
+    facts = _facts(step.target, recalls, context.engine.knob, effort, tried)
+    measured.facts["recall"] = facts
+    if recalls.mean() + _chance(recalls, tried.get(effort or 0)) >= step.target:
+        return measured
+    missed = _missed(facts, context.engine.knob, effort, tried)
+    return replace(measured, outcome=Outcome.NO_RECALL, detail=f"opened anew: {missed}")
 
 
 def _under_load(
@@ -117,6 +156,8 @@ def _under_load(
     first, last = parts(step, len(context.files.table(step.queries)))[1]
     directory, seed = context.files.directory, f"{step.name} {context.round}"
     inputs = NearestSearches(step.k, timed.where, effort, directory, step.queries, first, last, seed)
+    if step.adding:
+        return _while_adding(step, context, timed, inputs, recalls)
     measured, sample = by_clients(step, context, inputs)
     if context.does_work:
         with context.aside():
@@ -125,6 +166,33 @@ def _under_load(
             context.data.returned[step.name] = asked.fault(answers) or _less(
                 step.target, _of_each(places, asked.recalls(answers)), recalls
             )
+    return measured
+
+
+def _while_adding(
+    step: NearestStep, context: StepContext, timed: Questions, inputs: NearestSearches, recalls: NDArray[np.float64]
+) -> StepMeasurement:
+    """The step's clients while one more adds; those must recall as much as one did. What it added is found at once."""
+    measured, sample, writer = searched_while_adding(step, context, inputs)
+    knob = context.engine.knob
+    search = prepared(context.engine, context.session, "nearest")(1, where=None, effort=knob and knob.most)
+    those = timed.of_keys(writer.last[:LOOKED_FOR])
+    acknowledged = writer.rest()
+    if not context.does_work:
+        return measured
+    _, answers = _searched(search, those.queries[:1], TRIED, nullcontext())
+    measured.facts["adding"]["found_after"] = perf_counter() - acknowledged
+    answers += _searched(search, those.queries[1:], TRIED, nullcontext())[1]
+    with context.aside():
+        beside, fault = beside_adding(timed, writer.keys, sample)
+        fault = (
+            early(writer.keys, sample)
+            or fault
+            or _less(step.target, _of_each(sample.column("place").to_numpy(), beside), recalls)
+        )
+        if timed.metric != "ip" and (found := float(those.recalls(answers).mean())) < _FOUND_AT_ONCE:
+            fault = f"{found:.0%} of the last {len(answers)} vectors right after they were added"
+    context.data.returned[step.name] = fault
     return measured
 
 
@@ -238,6 +306,8 @@ def check(step: NearestStep, context: StepContext) -> None:
     """Check that each answer has as many rows as there are, once, known and with the label. Raises WrongAnswer."""
     if fault := context.data.returned.pop(step.name, ""):
         raise WrongAnswer(f"a search returned {fault}")
+    if step.adding:
+        check_loaded(context)
 
 
 def first_search(context: StepContext, engine: Engine, session: Session) -> Callable[[], object]:
@@ -258,14 +328,26 @@ def first_search(context: StepContext, engine: Engine, session: Session) -> Call
     return search
 
 
+def check_deleted(context: StepContext) -> None:
+    """Searches for deleted vectors, by themselves, return none of them. Raises WrongAnswer."""
+    if not offers(type(context.engine), "nearest"):
+        raise NotVerified(f"there is no way to find the vectors of {context.engine.name}")
+    knob = context.engine.knob
+    asked = some_questions(_LOADED, context, slice(0, 1)).of_deleted(_SAMPLE)
+    search = prepared(context.engine, context.session, "nearest")(asked.asked, where=None, effort=knob and knob.most)
+    _, answers = _searched(search, asked.queries, TRIED, nullcontext())
+    if fault := asked.some(slice(0, len(answers))).fault(answers):
+        raise WrongAnswer(f"a search for deleted vectors returned {fault}")
+
+
 def check_loaded(context: StepContext) -> None:
     """Most of the nearest are found with all effort, and nearly all of some by themselves. Raises WrongAnswer."""
     if not offers(type(context.engine), "nearest"):
         raise NotVerified(f"there is no way to find the vectors of {context.engine.name}")
     knob = context.engine.knob
-    asked, _ = questions(_LOADED, context)
+    asked = some_questions(_LOADED, context, slice(0, WARM_UP))
     search = prepared(context.engine, context.session, "nearest")(asked.asked, where=None, effort=knob and knob.most)
-    _, answers = _searched(search, asked.queries[:WARM_UP], TRIED, nullcontext())
+    _, answers = _searched(search, asked.queries, TRIED, nullcontext())
     asked = asked.some(slice(0, len(answers)))
     if fault := asked.fault(answers):
         raise WrongAnswer(f"a search of the loaded vectors returned {fault}")

@@ -1,18 +1,19 @@
 """What searches for the nearest vectors returned, against the exact distances."""
 
 import random
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field, replace
 from typing import Any, Self
 
 import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
+from dbbench.datasets.absent import Absent, Keys
 from dbbench.datasets.cache import Files
-from dbbench.datasets.neighbours import Matrix, distances, slack
+from dbbench.datasets.neighbours import Matrix, all_distances, distances, nearest_distances, slack
 from dbbench.datasets.vectors import arrays, distances_name, matrix
-from dbbench.errors import WrongAnswer
+from dbbench.errors import Unsupported, WrongAnswer
 from dbbench.loadgen.search_calls import misshapen
 from dbbench.suite.dataset import Distance
 from dbbench.suite.steps.nearest import NearestStep, dealt
@@ -26,7 +27,6 @@ _NONE = -1
 #: Nobody can predict its numbers.
 _CHANCE = random.SystemRandom()
 
-_Keys = NDArray[np.int64]
 _Marks = NDArray[np.bool_]
 
 
@@ -43,6 +43,8 @@ class Questions:
     asked: int
     #: The label that they must have.
     where: int | None
+    #: The vectors that aren't there.
+    absent: Absent = field(default_factory=Absent)
 
     def some(self, numbers: slice | NDArray[np.intp]) -> Self:
         """Some of them."""
@@ -50,8 +52,19 @@ class Questions:
 
     def of_themselves(self, most: int) -> Self:
         """Other queries: some of the vectors, drawn at random. A search must find each, or one that is the same."""
+        return self._of(self.absent.present(self.files.table("vectors").num_rows), most)
+
+    def of_keys(self, keys: Keys) -> Self:
+        """The same of the vectors with some keys, which are there by now."""
+        return replace(self._of(keys, len(keys)), absent=Absent())
+
+    def of_deleted(self, most: int) -> Self:
+        """The same of deleted vectors, each of which a search must not find; as many neighbours as before."""
+        return replace(self._of(self.absent.deleted, most), count=self.count)
+
+    def _of(self, keys: Keys, most: int) -> Self:
         drawn = self.files.table("vectors")
-        rows = _CHANCE.sample(range(drawn.num_rows), min(most, drawn.num_rows))
+        rows = [int(keys[place]) - 1 for place in _CHANCE.sample(range(len(keys)), min(most, len(keys)))]
         queries, none = matrix(drawn.column("vector").take(pa.array(rows))), np.zeros(len(rows))
         limits = slack(self.metric, none, 0.0, queries)
         return replace(self, queries=queries, limits=limits, count=1, where=None)
@@ -74,6 +87,8 @@ class Questions:
         given = keys != _NONE
         if (unknown := given & ~_known(keys, drawn)).any():
             return f"the key {keys[unknown][0]}, which no vector has"
+        if (absent := given & self.absent.has(keys)).any():
+            return self.absent.fault(int(keys[absent][0]))
         if (again := _repeated(keys)).any():
             return f"the key {keys[again][0]} twice in one answer"
         if (wrong := given & ~self._matching(keys, drawn)).any():
@@ -85,7 +100,7 @@ class Questions:
             return f"{counts[other][0]} rows instead of {self.count}, in {other.sum():,} of {len(counts):,} answers"
         return ""
 
-    def _keys(self, answers: Sequence[Any]) -> _Keys:
+    def _keys(self, answers: Sequence[Any]) -> Keys:
         """Keys, a row for each answer. Raises WrongAnswer for what isn't there when the clock stops."""
         for answer in answers:
             if fault := misshapen(answer):
@@ -95,8 +110,8 @@ class Questions:
             row[: len(answer)] = answer
         return keys
 
-    def _matching(self, keys: _Keys, drawn: pa.Table) -> _Marks:
-        known = _known(keys, drawn)
+    def _matching(self, keys: Keys, drawn: pa.Table) -> _Marks:
+        known = _known(keys, drawn) & ~self.absent.has(keys)
         if self.where is None:
             return known
         labels: NDArray[np.int32] = drawn.column("label").to_numpy()[np.where(known, keys, 1) - 1]
@@ -106,16 +121,57 @@ class Questions:
 
 def questions(step: NearestStep, context: StepContext) -> tuple[Questions, Questions]:
     """The queries on which an effort is chosen, and those that are timed: others for each recall of a sweep."""
+    tuning, (first, last) = parts(step, len(context.files.table(step.queries)))
+    return some_questions(step, context, slice(0, tuning)), some_questions(step, context, slice(first, last))
+
+
+def some_questions(step: NearestStep, context: StepContext, rows: slice) -> Questions:
+    """Some of the queries, with the distances of their neighbours among the vectors that are there by now.
+
+    Raises Unsupported if none is.
+    """
     assert context.vectors is not None
-    files, metric = context.files, context.vectors.spec.metric
+    files, metric, absent = context.files, context.vectors.spec.metric, context.data.absent
     where = context.vectors.label(step.where.label) if step.where else None
-    queries = matrix(files.table(step.queries).column("vector"))
-    known = matrix(files.table(distances_name(step.queries, where or 0)).column("distances"))
+    queries = matrix(files.table(step.queries).column("vector").slice(rows.start, rows.stop - rows.start))
+    if absent:
+        known = nearest_distances(metric, _left(files, where, absent), queries, step.k)
+    else:
+        known = matrix(files.table(distances_name(step.queries, where or 0)).column("distances"))[rows]
     count = min(step.k, known.shape[1])
+    if not count:
+        raise Unsupported("none of the vectors that are left has the label")
     limits = known[:, count - 1] + slack(metric, known[:, count - 1], _longest(files, metric), queries)
-    every = Questions(queries, limits, files, metric, count, step.k, where)
-    tuning, (first, last) = parts(step, len(queries))
-    return every.some(slice(0, tuning)), every.some(slice(first, last))
+    return Questions(queries, limits, files, metric, count, step.k, where, absent)
+
+
+def _left(files: Files, where: int | None, absent: Absent) -> Iterator[Matrix]:
+    """The vectors that are there, with a label."""
+    for keys, vectors, labels in map(arrays, files.stream("vectors")):
+        yield vectors[~absent.has(keys) & ((labels == where) | (where is None))]
+
+
+def beside_adding(asked: Questions, added: Keys, sample: pa.Table) -> tuple[NDArray[np.float64], str]:
+    """The recall of searches while vectors were added in this order, and what is wrong with them: empty if nothing is.
+
+    What was acknowledged before a call must count among its neighbours; what was begun when it returned may be in the
+    answer. Raises Unsupported if fewer vectors than are asked for match before.
+    """
+    if asked.count < asked.asked:
+        raise Unsupported(f"only {asked.count} of the vectors match before others are added, where k is {asked.asked}")
+    places, answers = sample.column("place").to_numpy(), sample.column("keys").to_pylist()
+    used, numbers = np.unique(places, return_inverse=True)
+    queries, drawn = asked.queries[used], asked.files.table("vectors").take(pa.array(added - 1))
+    before = nearest_distances(asked.metric, _left(asked.files, asked.where, asked.absent), queries, asked.asked)
+    apart = all_distances(asked.metric, matrix(drawn.column("vector")), queries)
+    apart[:, (drawn.column("label").to_numpy() != asked.where) & (asked.where is not None)] = np.inf
+    limits = np.array([
+        np.partition(np.concatenate([before[number], apart[number, :acknowledged]]), asked.asked - 1)[asked.asked - 1]
+        for number, acknowledged in zip(numbers, sample.column("acknowledged").to_pylist(), strict=True)
+    ])  # fmt: skip
+    limits += slack(asked.metric, limits, _longest(asked.files, asked.metric), asked.queries[places])
+    lenient = replace(asked.some(places), limits=limits, absent=asked.absent.without(added))
+    return lenient.recalls(answers), lenient.fault(answers)
 
 
 def parts(step: NearestStep, queries: int) -> tuple[int, tuple[int, int]]:
@@ -132,12 +188,12 @@ def _longest(files: Files, metric: Distance) -> float:
     return max(lengths) if metric == "ip" else 0.0
 
 
-def _known(keys: _Keys, drawn: pa.Table) -> _Marks:
+def _known(keys: Keys, drawn: pa.Table) -> _Marks:
     known: _Marks = (keys > 0) & (keys <= drawn.num_rows)
     return known
 
 
-def _repeated(keys: _Keys) -> _Marks:
+def _repeated(keys: Keys) -> _Marks:
     """Mark the keys that an answer has before."""
     order = np.argsort(keys, axis=1, kind="stable")
     ordered = np.take_along_axis(keys, order, axis=1)

@@ -123,6 +123,8 @@ class ChDBSession(WithoutRecords, SQLSession):
 
         return add
 
+    prepare_append = prepare_add
+
     def prepare_index(self) -> Mapping[LoadPart, Callable[[], object]]:
         """Each part of a table has a graph of its own: they are made one."""
         return {"indexes": self.each(["OPTIMIZE TABLE vectors FINAL"])}
@@ -181,6 +183,7 @@ class ChDB(SQLEngine):
     publication = Publication.ALLOWED
     dialect = "clickhouse"
     options_class = ChDBOptions
+    unsupported_reasons: ClassVar = {"remove": "after a DELETE its graph gives fewer vectors than are asked for"}
     session_class = ChDBSession
     modules = ("chdb",)
     metrics = ("l2", "cosine")

@@ -159,6 +159,8 @@ class ArrowSession(DuckDBSession):
     prepare_get: ClassVar = None  # type: ignore[assignment]  # objects are made of rows: see `duckdb`
     prepare_get_many: ClassVar = None  # type: ignore[assignment]  # as above
     prepare_add: ClassVar = None  # type: ignore[assignment]  # keys are wanted, not batches: see `duckdb`
+    prepare_append: ClassVar = None  # type: ignore[assignment]  # as above
+    prepare_remove: ClassVar = None  # type: ignore[assignment]  # as above
     prepare_nearest: ClassVar = None  # type: ignore[assignment]  # as above
 
     def prepare_query(self, sql: str) -> Callable[[], Rows]:

@@ -61,6 +61,10 @@ class Faiss(Engine):
     concurrency = Concurrency(threads=None, processes=1)
     metrics = ("l2", "cosine", "ip")
     knob = Knob("efSearch", 8, 4_096)
+    unsupported_reasons: ClassVar = {
+        "append": "its index must not be searched while it is added to",
+        "remove": "its graph (HNSW) can't delete",
+    }
 
     @classmethod
     def versions(cls) -> dict[str, str]:
@@ -68,13 +72,21 @@ class Faiss(Engine):
 
         return {"Faiss": faiss.__version__}
 
+    def open(self) -> None:
+        import faiss
+
+        self.path, units = self.directory / "index.faiss", self.directory / "units"
+        self.index: Any = faiss.read_index(str(self.path)) if self.path.exists() else None
+        self.unit = units.exists()
+
     def create_vectors(self, vectors: Vectors) -> None:
         import faiss
 
         metric = faiss.METRIC_L2 if vectors.metric == "l2" else faiss.METRIC_INNER_PRODUCT
         graph = faiss.IndexHNSWFlat(vectors.dimensions, self.options.connectivity, metric)
         graph.hnsw.efConstruction = self.options.ef_construction
-        self.index, self.unit = faiss.IndexIDMap(graph), vectors.metric == "cosine"
+        self.index = faiss.IndexIDMap(graph)
+        self.unit = vectors.metric == "cosine"
 
     def connect(self) -> Session:
         return FaissSession(self)
@@ -83,4 +95,6 @@ class Faiss(Engine):
         """Save the index: nothing is kept before that, so the tier is `memory`."""
         import faiss
 
-        faiss.write_index(self.index, str(self.directory / "index.faiss"))
+        faiss.write_index(self.index, str(self.path))
+        if self.unit:  # which the index doesn't know
+            (self.directory / "units").touch()

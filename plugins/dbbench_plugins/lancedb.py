@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from functools import cached_property
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from pydantic import Field
@@ -26,14 +25,16 @@ class LanceDBOptions(Options):
 class LanceDBSession(Session):
     load_format = "batches"
 
-    def __init__(self, database: Any, options: LanceDBOptions) -> None:
-        self.database = database
-        self.options = options
+    def __init__(self, engine: LanceDB) -> None:
+        self.engine, self.options = engine, engine.options
 
-    @cached_property
+    @property
     def table(self) -> Any:
-        """The table, once it was made."""
-        return self.database.open_table(_TABLE)
+        return self.engine.table(_TABLE)
+
+    @property
+    def texts(self) -> Any:
+        return self.engine.table(_TEXTS)
 
     @property
     def metric(self) -> str:
@@ -49,6 +50,13 @@ class LanceDBSession(Session):
             insert(pa.table([keys, labels, column], schema=schema))
 
         return add
+
+    def prepare_append(self) -> Callable[[Any, Any, Any], object]:
+        return self.prepare_add()
+
+    def prepare_remove(self) -> Callable[[Any], object]:
+        delete = self.table.delete
+        return lambda keys: delete(f"key IN ({', '.join(map(str, keys.tolist()))})")
 
     def prepare_index(self) -> Mapping[LoadPart, Callable[[], object]]:
         from lancedb.index import Bitmap, HnswFlat
@@ -80,7 +88,7 @@ class LanceDBSession(Session):
         """Nothing: each piece is a version of its own."""
 
     def prepare_load(self, name: str, table: Table) -> Callable[[Any], object]:
-        insert: Callable[[Any], object] = self.database.open_table(name).add
+        insert: Callable[[Any], object] = self.engine.table(name).add
         return insert
 
     def prepare_finish(self, tables: Mapping[str, Table]) -> Mapping[LoadPart, Callable[[], object]]:
@@ -91,7 +99,17 @@ class LanceDBSession(Session):
 
         plain = {"stem": False, "remove_stop_words": False, "ascii_folding": False}  # no word is another, or none
         words = FTS(base_tokenizer="whitespace", with_position=True, **plain)
-        return lambda: self.database.open_table(_TEXTS).create_index(_BODY, config=words)  # of what is there by then
+        return lambda: self.texts.create_index(_BODY, config=words)  # of what is there by then
+
+    def prepare_append_texts(self) -> Callable[[Sequence[int], Sequence[str]], object]:
+        import pyarrow as pa
+
+        table = self.texts
+        return lambda keys, texts: table.add(pa.table([keys, texts], schema=table.schema))
+
+    def prepare_remove_texts(self) -> Callable[[Sequence[int]], object]:
+        delete = self.texts.delete
+        return lambda keys: delete(f"id IN ({', '.join(map(str, keys))})")
 
     def prepare_search(
         self, match: MatchKind, *, top: int | None, payload: Payload
@@ -100,8 +118,8 @@ class LanceDBSession(Session):
 
         if match == "prefix":
             raise Unsupported("its Python package has no query for a prefix")
-        table = self.database.open_table(_TEXTS)
-        search, limit = table.search, top or table.count_rows()
+        table = self.texts
+        search, limit = table.search, top or 2**31 - 1
         columns = ["id", "_score", *([_BODY] if payload == "text" else [])]
         operator = FullTextOperator.AND if match == "all" else FullTextOperator.OR
 
@@ -145,6 +163,13 @@ class LanceDB(Engine):
         import lancedb
 
         self.database: Any = lancedb.connect(str(self.directory))
+        self.tables = dict[str, Any]()
+
+    def table(self, name: str) -> Any:
+        """A table, opened once: what another object of it has added isn't seen."""
+        if name not in self.tables:
+            self.tables[name] = self.database.open_table(name)
+        return self.tables[name]
 
     def create(self, tables: Mapping[str, Table]) -> None:
         if {*tables} - {"texts"}:
@@ -162,4 +187,4 @@ class LanceDB(Engine):
         self.database.create_table(_TABLE, schema=schema.with_metadata({_METRIC: _METRICS[vectors.metric]}))
 
     def connect(self) -> Session:
-        return LanceDBSession(self.database, self.options)
+        return LanceDBSession(self)

@@ -61,6 +61,16 @@ class NullSession(Session):
     def prepare_add(self) -> Callable[[Any, Any, Any], object]:
         return lambda _keys, _vectors, _labels: None
 
+    prepare_append = prepare_add
+
+    def prepare_remove(self) -> Callable[[Any], object]:
+        return lambda _keys: None
+
+    prepare_remove_texts = prepare_remove
+
+    def prepare_append_texts(self) -> Callable[[Any, Any], object]:
+        return lambda _keys, _texts: None
+
     def prepare_index(self) -> Mapping[LoadPart, Callable[[], object]]:
         return {}
 

@@ -39,6 +39,14 @@ class QdrantSession(Session):
 
         return add
 
+    prepare_append = prepare_add
+
+    def prepare_remove(self) -> Callable[[Any], object]:
+        from qdrant_edge import UpdateOperation
+
+        update, delete = self.shard.update, UpdateOperation.delete_points
+        return lambda keys: update(delete(keys.tolist()))
+
     def prepare_index(self) -> Mapping[LoadPart, Callable[[], object]]:
         return {"indexes": self.shard.optimize, "commit": self.shard.flush}
 

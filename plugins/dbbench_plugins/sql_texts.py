@@ -25,6 +25,27 @@ class TextRows(SQLSession):
     def prepare_text_index(self) -> Callable[[], object]:
         return self.each(self.text_index)
 
+    def prepare_append_texts(self) -> Callable[[Sequence[int], Sequence[str]], object]:
+        value = self.sql.placeholder
+        many = self.prepare_many(f"INSERT INTO texts (id, body) VALUES ({value}, {value})")
+
+        def append(keys: Sequence[int], texts: Sequence[str]) -> None:
+            self.begin()
+            many(list(zip(keys, texts, strict=True)))
+            self.commit()
+
+        return append
+
+    def prepare_remove_texts(self) -> Callable[[Sequence[int]], object]:
+        many = self.prepare_many(f"DELETE FROM texts WHERE id = {self.sql.placeholder}")
+
+        def remove(keys: Sequence[int]) -> None:
+            self.begin()
+            many([(key,) for key in keys])
+            self.commit()
+
+        return remove
+
     def prepare_search(
         self, match: MatchKind, *, top: int | None, payload: Payload
     ) -> Callable[[Sequence[str]], list[Any]]:

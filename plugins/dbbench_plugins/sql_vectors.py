@@ -32,6 +32,19 @@ class VectorRows(SQLSession):
 
         return add
 
+    def prepare_append(self) -> Callable[[Any, Any, Any], object]:
+        return self.prepare_add()
+
+    def prepare_remove(self) -> Callable[[Any], object]:
+        many = self.prepare_many(f"DELETE FROM vectors WHERE key = {self.sql.placeholder}")
+
+        def remove(keys: Any) -> None:
+            self.begin()
+            many([(key,) for key in keys.tolist()])
+            self.commit()
+
+        return remove
+
     def prepare_index(self) -> Mapping[LoadPart, Callable[[], object]]:
         return {"indexes": partial(self.execute, "CREATE INDEX vectors_label ON vectors (label)")}
 

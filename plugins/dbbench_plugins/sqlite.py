@@ -46,6 +46,17 @@ _FTS5 = (
     "CREATE VIRTUAL TABLE words USING fts5 "
     "(body, content = 'texts', content_rowid = 'id', tokenize = 'unicode61 remove_diacritics 0')"
 )
+# https://sqlite.org/fts5.html#external_content_tables
+_TRIGGERS = (
+    (
+        "CREATE TRIGGER texts_inserted AFTER INSERT ON texts BEGIN "
+        "INSERT INTO words (rowid, body) VALUES (new.id, new.body); END"
+    ),
+    (
+        "CREATE TRIGGER texts_deleted AFTER DELETE ON texts BEGIN "
+        "INSERT INTO words (words, rowid, body) VALUES ('delete', old.id, old.body); END"
+    ),
+)
 
 
 class CommonOptions(Options):
@@ -139,7 +150,7 @@ class SQLiteSession(SQLSession):
 class FTS5Session(TextRows, SQLiteSession):
     """A session that searches by FTS5: over the table, without a copy of the texts."""
 
-    text_index: ClassVar = (_FTS5, "INSERT INTO words (words) VALUES ('rebuild')")
+    text_index: ClassVar = (_FTS5, "INSERT INTO words (words) VALUES ('rebuild')", *_TRIGGERS)
     written: ClassVar = {"all": (" AND ", "{}"), "any": (" OR ", "{}"), "phrase": (" ", '"{}"'), "prefix": ("", "{}*")}
     text_query = "SELECT rowid{} FROM words WHERE words MATCH ?"
     text_order = " ORDER BY rank"

@@ -30,6 +30,15 @@ class VecSession(Session):
 
         return add
 
+    prepare_append = prepare_add
+
+    def prepare_remove(self) -> Callable[[Any], object]:
+        def remove(keys: Any) -> None:
+            with self.connection:
+                self.connection.executemany("DELETE FROM vectors WHERE key = ?", [(key,) for key in keys.tolist()])
+
+        return remove
+
     def prepare_index(self) -> Mapping[LoadPart, Callable[[], object]]:
         return {}
 

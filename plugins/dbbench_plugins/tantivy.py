@@ -22,20 +22,16 @@ class TantivyOptions(Options):
 
 class TantivySession(Session):
     def __init__(self, engine: Tantivy) -> None:
-        self.index, self.options = engine.index, engine.options
-
-    @cached_property
-    def writer(self) -> Any:
-        return self.index.writer(self.options.heap_mib << 20)
+        self.engine, self.index = engine, engine.index
 
     def begin_load(self, tables: Mapping[str, Table]) -> None:
-        self.writer  # noqa: B018 - made now, in the clock
+        self.engine.writer  # noqa: B018 - made now, in the clock
 
     def prepare_load(self, name: str, table: Table) -> Callable[[Any], object]:
         from tantivy import Document
 
         def insert(rows: Sequence[tuple[int, str]]) -> None:
-            add = self.writer.add_document
+            add = self.engine.writer.add_document
             for key, text in rows:
                 add(Document(id=key, body=text))
 
@@ -43,27 +39,52 @@ class TantivySession(Session):
 
     def prepare_finish(self, tables: Mapping[str, Table]) -> Mapping[LoadPart, Callable[[], object]]:
         def commit() -> None:
-            self.writer.commit()
-            self.writer.wait_merging_threads()
-            del self.writer
+            self.engine.writer.commit()
+            self.engine.writer.wait_merging_threads()
+            del self.engine.writer
 
         return {"commit": commit}
 
     def prepare_text_index(self) -> Callable[[], object]:
         return self.index.reload  # type: ignore[no-any-return]  # what is committed is seen from now on
 
+    def prepare_append_texts(self) -> Callable[[Sequence[int], Sequence[str]], object]:
+        from tantivy import Document
+
+        def append(keys: Sequence[int], texts: Sequence[str]) -> None:
+            for key, text in zip(keys, texts, strict=True):
+                writer.add_document(Document(id=key, body=text))
+            writer.commit()
+            self.index.reload()
+
+        writer = self.engine.writer
+        return append
+
+    def prepare_remove_texts(self) -> Callable[[Sequence[int]], object]:
+        def remove(keys: Sequence[int]) -> None:
+            for key in keys:
+                writer.delete_documents_by_term(_KEY, key)
+            writer.commit()
+            self.index.reload()
+
+        writer = self.engine.writer
+        return remove
+
     def prepare_search(
         self, match: MatchKind, *, top: int | None, payload: Payload
     ) -> Callable[[Sequence[str]], list[Any]]:
         self.index.reload()
-        searcher, asked = self.index.searcher(), self._query(match)
-        find, limit, values, doc = searcher.search, top or searcher.num_docs, searcher.fast_field_values, searcher.doc
+        latest, asked = self.index.searcher, self._query(match)
 
         def search(words: Sequence[str]) -> list[Any]:
-            return values(_KEY, [at for _, at in find(asked(words), limit, count=False).hits])  # type: ignore[no-any-return]  # not typed
+            searcher = latest()
+            hits = searcher.search(asked(words), top or searcher.num_docs, count=False).hits
+            return searcher.fast_field_values(_KEY, [at for _, at in hits])  # type: ignore[no-any-return]  # not typed
 
         def search_texts(words: Sequence[str]) -> list[Any]:
-            found = [doc(at) for _, at in find(asked(words), limit, count=False).hits]
+            searcher = latest()
+            hits = searcher.search(asked(words), top or searcher.num_docs, count=False).hits
+            found = [searcher.doc(at) for _, at in hits]
             return [(each.get_first(_KEY), each.get_first(_BODY)) for each in found]
 
         return search_texts if payload == "text" else search
@@ -100,6 +121,14 @@ class Tantivy(Engine):
 
         return {"Tantivy (Python)": tantivy.__version__.split(",")[0]}
 
+    @cached_property
+    def writer(self) -> Any:
+        """The only one that there can be."""
+        return self.index.writer(self.options.heap_mib << 20)
+
+    def close(self) -> None:
+        self.__dict__.pop("writer", None)
+
     def open(self) -> None:
         from tantivy import Index
 
@@ -112,7 +141,7 @@ class Tantivy(Engine):
         from tantivy import Index, SchemaBuilder
 
         builder = SchemaBuilder()
-        builder.add_integer_field(_KEY, stored=True, fast=True)
+        builder.add_integer_field(_KEY, stored=True, indexed=True, fast=True)  # indexed: to be deleted by
         builder.add_text_field(_BODY, stored=True)
         self.place.mkdir()
         self.index = Index(builder.build(), str(self.place))

@@ -32,6 +32,11 @@ class USearchSession(Session):
     def prepare_index(self) -> Mapping[LoadPart, Callable[[], object]]:
         return {}
 
+    prepare_append = prepare_add
+
+    def prepare_remove(self) -> Callable[[Any], object]:
+        return self.engine.index.remove  # type: ignore[no-any-return]  # not typed
+
     def prepare_nearest(self, k: int, *, where: int | None, effort: int | None) -> Callable[[Any], Any]:
         if where is not None:
             raise Unsupported("its Python package has no search with a filter")
@@ -60,6 +65,12 @@ class USearch(Engine):
 
         return {"USearch": usearch.__version__}
 
+    def open(self) -> None:
+        from usearch.index import Index
+
+        self.path = self.directory / "index.usearch"
+        self.index: Any = Index.restore(str(self.path)) if self.path.exists() else None
+
     def create_vectors(self, vectors: Vectors) -> None:
         from usearch.index import Index
 
@@ -73,4 +84,4 @@ class USearch(Engine):
 
     def flush(self) -> None:
         """Save the index: nothing is kept before that, so the tier is `memory`."""
-        self.index.save(str(self.directory / "index.usearch"))
+        self.index.save(str(self.path))

@@ -38,6 +38,19 @@ class ZvecSession(Session):
 
         return add
 
+    prepare_append = prepare_add
+
+    def prepare_remove(self) -> Callable[[Any], object]:
+        delete = self.engine.collection.delete
+
+        def remove(keys: Any) -> None:
+            for first in range(0, len(keys), _AT_ONCE):
+                statuses = delete([str(key) for key in keys[first : first + _AT_ONCE]])
+                if failed := next((status for status in statuses if not status.ok()), None):
+                    raise RuntimeError(f"a delete failed: {failed}")
+
+        return remove
+
     def prepare_index(self) -> Mapping[LoadPart, Callable[[], object]]:
         import zvec
 

@@ -314,13 +314,14 @@ def test_the_pieces_of_the_page_make_a_suite_that_runs(tmp_path: Path, dbbench: 
         "transaction",
         "total",
         "objects",
+        "delete",
         "nearest",
         "search",
     }
     on_records = [step for step in steps if step["kind"] in ("keyvalue", "mix")]
     of_clients = [step for step in steps if step["kind"] in ("contention", "total")]
     on_bank = [step for step in steps if step["kind"] == "transaction"]
-    on_vectors = [step for step in steps if step["kind"] == "nearest"]
+    on_vectors = [step for step in steps if step["kind"] in ("nearest", "delete")]
     on_texts = [step for step in steps if step["kind"] == "search"]
     on_documents = [step for step in steps if "Ticket" in step.get("sql", "")]
     others = (*on_records, *of_clients, *on_bank, *on_vectors, *on_texts, *on_documents)

@@ -34,7 +34,7 @@ KEYS_AND_SHAPES = {
     ),
     "unknown key in a step": (
         ("name: load,", "name: load, tittle: x,"),
-        (28, 34, "scenarios[0].steps[0].tittle", "", "one of the keys kind, name, note, title", "title"),
+        (28, 34, "scenarios[0].steps[0].tittle", "", "one of the keys kind, name, note, share, title", "title"),
     ),
     "an answer that is a list": (
         ("        read: Amount", "        answer: [1]"),

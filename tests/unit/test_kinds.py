@@ -12,7 +12,7 @@ from dbbench.workloads import workload
 
 def test_a_kind_is_found_by_its_modules_name() -> None:
     assert list(KINDS) == [
-        "churn", "contention", "keyvalue", "load", "mix", "nearest", "objects", "query", "search", "size", "statement", "total", "transaction",
+        "churn", "contention", "delete", "keyvalue", "load", "mix", "nearest", "objects", "query", "search", "size", "statement", "total", "transaction",
     ]  # fmt: skip
     for name, model in KINDS.items():
         assert model.__module__ == f"dbbench.suite.steps.{name}"
@@ -43,6 +43,6 @@ def test_steps_fit_their_datasets_and_fill_only_by_writing(name: str) -> None:
 
 def test_only_steps_that_take_seconds_add_up() -> None:
     assert [name for name, model in KINDS.items() if model.summable] == [
-        "churn", "contention", "load", "query", "statement",
+        "churn", "contention", "delete", "load", "query", "statement",
     ]  # fmt: skip
     assert all(model.unit == "s" for model in KINDS.values() if model.summable)

@@ -10,7 +10,7 @@ from pydantic import BeforeValidator, Field, WithJsonSchema
 from dbbench.suite.base import HIDDEN, Model
 from dbbench.suite.dataset import Vectors
 from dbbench.suite.plain import Dangling, Mapping, listed, mapping, sequence
-from dbbench.suite.steps.timed import TimedStep, WarmUp
+from dbbench.suite.steps.timed import SearchingStep, WarmUp
 
 #: The most neighbours that a step may ask for: the distances that are kept of each query.
 MOST = 100
@@ -44,7 +44,7 @@ Recalls = Annotated[
 ]
 
 
-class NearestStep(TimedStep):
+class NearestStep(SearchingStep):
     """Searches for the nearest vectors, in searches per second at equal recall."""
 
     kind: Literal["nearest"]
@@ -63,8 +63,6 @@ class NearestStep(TimedStep):
     recalls: tuple[float, ...] = Field(default=(), json_schema_extra=HIDDEN)
 
     datasets = ("vectors",)
-    unit = "1/s"
-    counts = "searches"
     required_operations: ClassVar[tuple[str, ...]] = ("nearest",)
 
     @property

@@ -8,7 +8,7 @@ from pydantic import Field, model_validator
 from dbbench.suite.base import Model
 from dbbench.suite.dataset import Texts
 from dbbench.suite.plain import Dangling, Mapping, mapping
-from dbbench.suite.steps.timed import TimedStep, WarmUp
+from dbbench.suite.steps.timed import SearchingStep, WarmUp
 
 #: How the words of a query must be in a text: all of them, one or more, one after another; or a word that begins so.
 MatchKind = Literal["all", "any", "phrase", "prefix"]
@@ -71,7 +71,7 @@ class Match(Model):
         return found
 
 
-class SearchStep(TimedStep):
+class SearchStep(SearchingStep):
     """Searches for texts by words, in searches per second; words are drawn for each call."""
 
     kind: Literal["search"]
@@ -86,8 +86,6 @@ class SearchStep(TimedStep):
     warm_up: WarmUp = Field(default=50, description="Calls first that don't count, two seconds at most; or a time.")
 
     datasets = ("texts",)
-    unit = "1/s"
-    counts = "searches"
     required_operations: ClassVar[tuple[str, ...]] = ("search",)
 
     def over_hosts(self, hosts: int) -> Self:

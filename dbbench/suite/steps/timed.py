@@ -108,6 +108,12 @@ class Find(Model):
         return f"p{self.percentile} at most {self.limit * 1e3:g} ms"
 
 
+class Adding(Model):
+    """What is missing added again while others search: `batch` at a time, evenly over the time of the searches."""
+
+    batch: int = Field(default=100, ge=1, le=100_000, description="Added in one call.")
+
+
 class TimedStep(ClientsStep):
     """A step under load control. Without these keys one client makes one call after another."""
 
@@ -185,3 +191,48 @@ class TimedStep(ClientsStep):
                 f"no {cls.calls_key} where there is a {saying}, which says how many calls there are",
                 (),
             )
+
+
+class SearchingStep(TimedStep):
+    """Searches for vectors or texts: warm, while one client more is `adding` others, or the first after reopening.
+
+    With a cold `cache` the figure is the seconds until the engine, closed and opened anew, has answered one search.
+    """
+
+    cache: Literal["warm", "cold"] = Field(
+        default="warm", description="`cold`: the seconds until the engine, opened anew, has answered one search."
+    )
+    adding: Adding | None = Field(
+        default=None, description="One client more adds meanwhile what a load has left out or a delete has taken away."
+    )
+
+    unit = "1/s"
+    counts = "searches"
+
+    @model_validator(mode="after")
+    def _cold_alone(self) -> Self:
+        if self.cold and (self.controlled or self.adding):
+            raise ValueError("a warm cache where there are clients, rate, duration, find, ramp_up or adding")
+        if self.adding and (self.find or self.rate or self.ramp_up or self.sweep or self.clients.processes > 1):
+            raise ValueError("adding beside clients in threads, without rate, find, ramp_up or a sweep")
+        return self
+
+    @property
+    def cold(self) -> bool:
+        """True if the cache is cold."""
+        return self.cache == "cold"
+
+    @property
+    def fills(self) -> bool:
+        """True if something is added."""
+        return self.adding is not None
+
+    @property
+    def controlled(self) -> bool:
+        """Also where others are added meanwhile."""
+        return self.adding is not None or super().controlled
+
+    @property
+    def figure_unit(self) -> BaseUnit:
+        """Seconds of the first search, where the cache is cold."""
+        return "s" if self.cold else super().figure_unit

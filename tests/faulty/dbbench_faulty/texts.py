@@ -25,6 +25,12 @@ class WordsSession(Session):
     def prepare_text_index(self) -> Callable[[], object]:
         return lambda: None
 
+    def prepare_append_texts(self) -> Callable[[Sequence[int], Sequence[str]], object]:
+        return self.engine.append
+
+    def prepare_remove_texts(self) -> Callable[[Sequence[int]], object]:
+        return self.engine.remove
+
     def prepare_search(self, match: str, *, top: int | None, payload: str) -> Callable[[Sequence[str]], Any]:
         return lambda words: self.engine.search(match, list(words), top, payload)
 
@@ -55,10 +61,18 @@ class Words(Named, Engine):
             for word, count in Counter(text.split(" ")).items():
                 self.index[word][key] = count
 
+    def append(self, keys: Sequence[int], texts: Sequence[str]) -> None:
+        self.add(zip(keys, texts, strict=True))
+
+    def remove(self, keys: Sequence[int]) -> None:
+        for key in keys:
+            for word in {*self.texts.pop(key, "").split(" ")} - {""}:
+                del self.index[word][key]
+
     def matching(self, match: str, words: list[str]) -> list[int]:
         if match == "prefix":
             words = [word for word in self.index if word.startswith(words[0])]
-        having = [self.index[word].keys() for word in words if word in self.index]
+        having = [[*self.index[word]] for word in words if word in self.index]  # others may be added meanwhile
         if match in ("any", "prefix"):
             return list(set().union(*having))
         keys = set(having[0]).intersection(*having[1:]) if having else set()
@@ -206,3 +220,38 @@ class Loses(Words):
 
     def add(self, rows: Any) -> None:
         super().add([row for row in rows if row[0] % 10])
+
+
+class Undead(Words):
+    """Deletes nothing."""
+
+    def remove(self, keys: Sequence[int]) -> None:
+        """Say that it is done."""
+
+
+class Ghosts(Words):
+    """Deletes texts, and leaves half of them in the index."""
+
+    def remove(self, keys: Sequence[int]) -> None:
+        super().remove(keys[::2])
+
+
+class Overdoes(Words):
+    """Deletes the next text, too."""
+
+    def remove(self, keys: Sequence[int]) -> None:
+        super().remove([*keys, *(key + 1 for key in keys)])
+
+
+class Mislays(Words):
+    """Takes nine of ten texts that are added later."""
+
+    def append(self, keys: Sequence[int], texts: Sequence[str]) -> None:
+        self.add(pair for pair in zip(keys, texts, strict=True) if pair[0] % 10)
+
+
+class Later(Words):
+    """Says that texts are there before they are."""
+
+    def append(self, keys: Sequence[int], texts: Sequence[str]) -> None:
+        threading.Timer(0.2, super().append, (keys, texts)).start()

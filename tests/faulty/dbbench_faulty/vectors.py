@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Mapping
+import time
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any, ClassVar
 
 import numpy as np
@@ -20,6 +21,12 @@ class NearSession(Session):
 
     def prepare_add(self) -> Callable[[Any, Any, Any], object]:
         return lambda *given: self.engine.held.append(given)
+
+    def prepare_append(self) -> Callable[[Any, Any, Any], object]:
+        return self.engine.append
+
+    def prepare_remove(self) -> Callable[[Any], object]:
+        return self.engine.remove
 
     def prepare_index(self) -> Mapping[LoadPart, Callable[[], object]]:
         return {"indexes": self.engine.index}
@@ -44,7 +51,7 @@ class Near(Named, Engine):
         return {"numpy": np.__version__}
 
     def create_vectors(self, vectors: Any) -> None:
-        self.metric, self.held = vectors.metric, []
+        self.metric, self.held, self.lock = vectors.metric, [], threading.Lock()
 
     def connect(self) -> Session:
         return self.session_class(self)
@@ -52,16 +59,36 @@ class Near(Named, Engine):
     def index(self) -> None:
         self.keys, self.vectors, self.labels = (np.concatenate(each) for each in zip(*self.held, strict=True))
         self.centres = self.vectors[np.random.default_rng(0).choice(len(self.vectors), CELLS, replace=False)]
-        apart = ((self.vectors[:, None] - self.centres) ** 2).sum(axis=2)
-        self.cell = apart.argmin(axis=1)
+        self.cell = self.cells(self.vectors)
+
+    def cells(self, vectors: Any) -> Any:
+        return ((vectors[:, None] - self.centres) ** 2).sum(axis=2).argmin(axis=1)
+
+    @property
+    def rows(self) -> tuple[Any, ...]:
+        return self.keys, self.vectors, self.labels, self.cell
+
+    def append(self, keys: Any, vectors: Any, labels: Any) -> None:
+        with self.lock:
+            new = keys, vectors, labels, self.cells(vectors)
+            self.set(np.concatenate(each) for each in zip(self.rows, new, strict=True))
+
+    def remove(self, keys: Any) -> None:
+        left = ~np.isin(self.keys, keys)
+        self.set(each[left] for each in self.rows)
+
+    def set(self, rows: Iterable[Any]) -> None:
+        self.keys, self.vectors, self.labels, self.cell = rows
 
     def far(self, vectors: Any, query: Any) -> Any:
         return -vectors @ query if self.metric == "ip" else ((vectors - query) ** 2).sum(axis=1)
 
     def nearest(self, query: Any, k: int, where: int | None, effort: int) -> Any:
+        with self.lock:
+            known, vectors, labels, cell = self.rows
         cells = np.argsort(((self.centres - query) ** 2).sum(axis=1))[:effort]
-        among = np.flatnonzero(np.isin(self.cell, cells) & ((self.labels == where) | (where is None)))
-        return self.keys[among[np.argsort(self.far(self.vectors[among], query))[:k]]]
+        among = np.flatnonzero(np.isin(cell, cells) & ((labels == where) | (where is None)))
+        return known[among[np.argsort(self.far(vectors[among], query))[:k]]]
 
 
 class Honest(Near):
@@ -203,3 +230,64 @@ class Replaces(Near):
     def create_vectors(self, vectors: Any) -> None:
         super().create_vectors(vectors)
         self.metric = "l2"
+
+
+class Undead(Near):
+    """Deletes nothing."""
+
+    def remove(self, keys: Any) -> None:
+        """Say that it is done."""
+
+
+class Ghosts(Near):
+    """Leaves a deleted vector out of its answers only where it is what was searched for."""
+
+    gone: Any = ()
+
+    def remove(self, keys: Any) -> None:
+        self.gone = [*self.gone, *keys.tolist()]
+
+    def nearest(self, query: Any, k: int, where: int | None, effort: int) -> Any:
+        found = super().nearest(query, k + 1, where, effort)
+        return found[1:] if len(found) and found[0] in self.gone else found[:k]
+
+
+class Overdoes(Near):
+    """Deletes the next vector, too."""
+
+    def remove(self, keys: Any) -> None:
+        super().remove(np.concatenate([keys, keys + 1]))
+
+
+class Mislays(Near):
+    """Takes nine of ten vectors that are added later."""
+
+    def append(self, keys: Any, vectors: Any, labels: Any) -> None:
+        super().append(*(each[keys % 10 > 0] for each in (keys, vectors, labels)))
+
+
+class Later(Near):
+    """Says that vectors are there before they are."""
+
+    def append(self, keys: Any, vectors: Any, labels: Any) -> None:
+        add = super().append
+
+        def run() -> None:
+            time.sleep(0.2)
+            add(keys, vectors, labels)
+
+        threading.Thread(target=run).start()
+
+
+class Foresees(Near):
+    """Answers with a vector that is still to be added."""
+
+    def remove(self, keys: Any) -> None:
+        self.gone = keys
+        super().remove(keys)
+
+    def nearest(self, query: Any, k: int, where: int | None, effort: int) -> Any:
+        found = super().nearest(query, k, where, effort)
+        if threading.active_count() > 1 and hasattr(self, "gone"):
+            found[-1] = self.gone[-1]
+        return found

@@ -308,6 +308,12 @@ class VectorClient(Session):
     def prepare_index(self):
         return {"indexes": self.engine.index, "commit": self.engine.save}
 
+    def prepare_append(self):
+        return lambda *given: self.engine.append(given)
+
+    def prepare_remove(self):
+        return self.engine.remove
+
     def prepare_nearest(self, k, *, where, effort):
         return lambda vector: self.engine.nearest(vector, k, where)
 
@@ -342,11 +348,20 @@ class VectorFile(Engine):
     def index(self):
         self.all = [np.concatenate(each) for each in zip(*self.held, strict=True)]
 
+    def append(self, given):
+        self.all = [np.concatenate(each) for each in zip(self.all, given, strict=True)]
+        self.save()
+
+    def remove(self, keys):
+        left = ~np.isin(self.all[0], keys)
+        self.all = [each[left] for each in self.all]
+        self.save()
+
     def save(self):
         np.savez(self.file, *self.all, metric=self.metric)
 
-    def nearest(self, query, k, where):
-        keys, vectors, labels = self.all
+    def nearest(self, query, k, where, given=None):
+        keys, vectors, labels = given or self.all
         some = (labels == where) | (where is None)
         far = -vectors @ query if self.metric == "ip" else ((vectors - query) ** 2).sum(axis=1)
         return keys[some][np.argsort(far[some])[:k]]
@@ -367,6 +382,12 @@ class TextClient(Session):
 
     def prepare_text_index(self):
         return lambda: None
+
+    def prepare_append_texts(self):
+        return self.engine.append
+
+    def prepare_remove_texts(self):
+        return self.engine.remove
 
     def prepare_search(self, match, *, top, payload):
         def search(words):
@@ -401,6 +422,14 @@ class TextFile(Engine):
 
     def save(self):
         self.file.write_text(json.dumps(self.held))
+
+    def append(self, keys, texts):
+        self.held += zip(keys, texts, strict=True)
+        self.save()
+
+    def remove(self, keys):
+        self.held[:] = [each for each in self.held if each[0] not in {*keys}]
+        self.save()
 
     def words(self, text):
         return text.split(" ")

@@ -83,6 +83,42 @@ class NeverSaves(TextFile):
         self.file.write_text("[]")
 
 
+class KeepsSome(TextFile):
+    clause = "removes texts"
+
+    def remove(self, keys):
+        super().remove(keys[::2])
+
+
+class Refreshes(TextFile):
+    clause = "appends texts"
+
+    class session_class(TextClient):
+        def prepare_search(self, match, *, top, payload):
+            seen, search = {key for key, _ in self.engine.held}, super().prepare_search(match, top=top, payload=payload)
+            return lambda words: [key for key in search(words) if key in seen]
+
+
+class Buried(TextFile):
+    clause = "appends texts that were removed"
+    gone = ()
+
+    def remove(self, keys):
+        self.gone = keys
+        super().remove(keys)
+
+    def append(self, keys, texts):
+        new = [place for place, key in enumerate(keys) if key not in self.gone]
+        super().append([keys[place] for place in new], [texts[place] for place in new])
+
+
+class Forgets(TextFile):
+    clause = "keeps removed and appended texts"
+
+    def remove(self, keys):
+        self.held[:] = [each for each in self.held if each[0] not in {*keys}]
+
+
 class TimedOnly(TextFile):
     clause = "runs a whole trial of texts"
 

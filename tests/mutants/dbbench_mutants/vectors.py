@@ -29,8 +29,8 @@ class LastPiece(VectorFile):
 class AnyLabel(VectorFile):
     clause = "searches behind a filter"
 
-    def nearest(self, query, k, where):
-        return super().nearest(query, k, None)
+    def nearest(self, query, k, where, given=None):
+        return super().nearest(query, k, None, given)
 
 
 @mutant(VectorFile, "prepares more than once", first=0)
@@ -47,9 +47,44 @@ class NeverSaves(VectorFile):
         np.savez(self.file, *(each[:9] for each in self.all), metric=self.metric)
 
 
+class KeepsSome(VectorFile):
+    clause = "removes vectors"
+
+    def remove(self, keys):
+        super().remove(keys[::2])
+
+
+@mutant(VectorFile, "appends vectors")
+class Snapshot(VectorClient):
+    def prepare_nearest(self, k, *, where, effort):
+        given = self.engine.all
+        return lambda vector: self.engine.nearest(vector, k, where, given)
+
+
+class Buried(VectorFile):
+    clause = "appends what was removed"
+    gone = ()
+
+    def remove(self, keys):
+        self.gone = keys
+        super().remove(keys)
+
+    def append(self, given):
+        new = ~np.isin(given[0], self.gone)
+        super().append([each[new] for each in given])
+
+
+class Forgets(VectorFile):
+    clause = "keeps what was removed and appended"
+
+    def remove(self, keys):
+        left = ~np.isin(self.all[0], keys)
+        self.all = [each[left] for each in self.all]
+
+
 class TimedOnly(VectorFile):
     clause = "runs a whole trial"
 
-    def nearest(self, query, k, where):
-        found = super().nearest(query, k, where)
+    def nearest(self, query, k, where, given=None):
+        found = super().nearest(query, k, where, given)
         return found if gc.isenabled() else found[:-1]
