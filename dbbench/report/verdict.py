@@ -66,6 +66,14 @@ def _known(step: StepView) -> list[Line]:
     return [line for line in step.best_first if line.row.value is not None and line.row.verified and not line.row.apart]
 
 
+def _before_withheld(step: StepView) -> list[Line]:
+    """The lines of verified engines, best first, up to the first one whose figure is withheld."""
+    lines = step.best_first
+    first = next((at for at, line in enumerate(lines) if line.withheld and not line.row.apart), len(lines))
+    known = _known(step)
+    return [line for line in lines[:first] if line in known]
+
+
 def verdict(scenario: ScenarioView, *, alike: bool = False) -> str:
     """Sentences: the fastest engine over all steps, the clear wins and ties, the smallest database.
 
@@ -113,11 +121,14 @@ def means(shown: View) -> list[tuple[Standing, float | None]]:
 
 
 def smallest(shown: View) -> tuple[StepView, list[Line]] | None:
-    """The last step with sizes of the first scenario that compares some, and its lines, best first."""
+    """The last step with sizes of the first scenario that compares some, and its lines, best first.
+
+    They end before the first engine whose size is withheld: of those after it none is known to be next.
+    """
     for scenario in shown.scenarios:
         for step in reversed(scenario.steps):
-            if step.counted and len(known := _known(step)) > 1:
-                return step, known
+            if step.counted and len(_known(step)) > 1 and (lines := _before_withheld(step)):
+                return step, lines
     return None
 
 
@@ -326,13 +337,14 @@ def _steps(count: int) -> str:
 
 
 def _smallest(scenario: ScenarioView) -> str:
-    """Sentence on the last step with sizes; empty without ranks."""
+    """Sentence on the last step with sizes; empty without ranks, or if the smallest may be one that is withheld."""
     sized = [step for step in scenario.steps if step.counted and len(step.best_first) > 1]
     ranked = [line for line in sized[-1].best_first if line.row.rank] if sized else []
     level = [line for line in ranked if not line.row.better]
-    if not level:
+    sure = _before_withheld(sized[-1]) if sized else []
+    if not level or any(line not in sure for line in level):
         return ""
-    rest = [line for line in ranked if line.row.better]
+    rest = [line for line in ranked if line.row.better and line in sure]
     unit = sized[-1].unit
     after = f"; then {rest[0].row.title}, {unit.text(rest[0].row.value or 0)}" if rest else ""
     return f"Smallest: {_named([line.row.title for line in level])}, {unit.text(level[0].row.value or 0)}{after}."

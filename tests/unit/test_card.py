@@ -17,6 +17,7 @@ from dbbench.report.step_view import times
 from dbbench.report.verdict import means, overall, smallest, wins
 from dbbench.report.write import write_report
 from dbbench.results.chosen_run import Choice, ChosenRun
+from dbbench.results.outcome import Outcome
 from dbbench.results.run_directory import Run
 from tests.fabricated import MANY, STORES, Fake, fabricate
 from tests.scenes import boxes, covered, dots, marks, texts
@@ -109,12 +110,29 @@ def test_it_has_the_whole_answer(run: Run, publish: bool) -> None:
     assert found
     sizes = [found[0].unit.text(line.row.value or 0) for line in found[1][:3]]
     assert [text for text in drawn if text.endswith(" MB")] == sizes
+    assert bool(wins(shown.scenarios)) is not publish
     for win in wins(shown.scenarios):
         assert f"{win.words[:30]}" in said
+        for _, step, lead in win.steps:
+            assert step.step.name.replace("-", " ") in said
+            assert lead in said
     assert ("withheld: Benchmark clause 5(e)" in said) is publish
     assert "Not ranked with rows: " in said
     assert "Without a figure in every step: " in said
     assert _fullness(scene) > 0.9
+
+
+def test_who_has_every_figure_is_never_said_to_lack_one(run: Run, tmp_path: Path) -> None:
+    fakes = {f"x{number}": Fake(f"X{number}", 1.0 + number, "batches") for number in range(5)}
+    arrow = view(fabricate(tmp_path / "run", {"a": Fake("A"), "b": Fake("B", 2.0), **fakes}, rounds=6))
+    said = " ".join(drawn_card(arrow)[1])
+    assert "Not ranked with rows: X0, X1 and 3 others" in said
+    assert "Without a figure in every step" not in said
+    for publish in (False, True):
+        said = " ".join(" ".join(drawn_card(view(run, publish=publish))[1]).split())
+        lacking = said.partition("Without a figure in every step: ")[2].partition(".")[0]
+        assert "Turso (pyturso)" in lacking
+        assert "SQL Server Express" not in lacking
 
 
 @pytest.mark.parametrize("suite", ["mixes", "decision-support", "lifecycle", "virtual-file"])
@@ -149,6 +167,14 @@ def test_of_one_step_it_shows_the_bars(run: Run, tmp_path: Path) -> None:
     assert "Mean multiple of each step's best" in drawn_card(part)[1]
     part = view(ChosenRun(run, Choice(steps=("database-size", "join-1"))))
     assert "Join 1" in " ".join(drawn_card(part)[1])
+    # A load is not what the suite asks, if it asks something else.
+    alone = {"scan-3": (Outcome.FAILED, "no memory")}
+    ran = fabricate(
+        tmp_path / "asked",
+        {"a": Fake("A"), "b": Fake("B", 2.0, bad=alone), "c": Fake("C", bad={"bulk-insert": alone["scan-3"]})},
+    )
+    part = view(ChosenRun(ran, Choice(steps=("bulk-insert", "scan-3"))))
+    assert "Scan 3" in " ".join(drawn_card(part)[1])
     nothing = fabricate(
         tmp_path / "run", {"a": Fake("A", probed={"status": "unavailable", "detail": "no driver"})}, rounds=1
     )

@@ -1,11 +1,12 @@
 """What stands over a step and a run in words is true whatever the run found."""
 
+import re
 from pathlib import Path
 
 import pytest
 
 from dbbench.report.run_view import View, view
-from dbbench.report.verdict import finding, overall, verdict, wins
+from dbbench.report.verdict import finding, overall, smallest, verdict, wins
 from dbbench.results.outcome import Outcome
 from dbbench.results.run_directory import Run
 from tests.fabricated import FORBIDDEN, Fake, fabricate
@@ -86,6 +87,24 @@ def test_nothing_withheld_is_told(tmp_path: Path) -> None:
     apart = shown(tmp_path / "3", *fakes, publish=True).scenarios[0]
     assert finding(apart.step("join-1")).endswith("Not ranked with rows: Arrow batches (C).")
     assert finding(apart.step("database-size")).endswith("Not ranked with files: counted by the server at a URL (C).")
+
+
+@pytest.mark.parametrize(
+    ("held", "said", "sizes"),
+    [
+        (5e6, "", []),
+        (15e6, "Smallest: A, 10.0 MB.", ["A"]),
+        (50e6, "Smallest: A, 10.0 MB; then B, 20.0 MB.", ["A", "B"]),
+    ],
+)
+def test_the_smallest_database_is_never_one_that_a_withheld_one_is_smaller_than(
+    tmp_path: Path, held: float, said: str, sizes: list[str]
+) -> None:
+    fakes = Fake("A", size=10e6), Fake("B", 2.0, size=20e6), Fake("C", 3.0, size=held, probed=FORBIDDEN)
+    found = shown(tmp_path, *fakes, publish=True)
+    assert re.findall(r"Smallest: [^.]*(?:\.\d[^.]*)*\.", verdict(found.scenarios[0])) == [said] * bool(said)
+    card = smallest(found)
+    assert [line.row.title for line in card[1]] == sizes if card else not sizes
 
 
 def test_arrow_batches_are_not_ranked_with_rows_and_the_answer_says_so(tmp_path: Path) -> None:

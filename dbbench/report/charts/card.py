@@ -47,7 +47,8 @@ def card(shown: View, look: Look) -> Scene | None:
 def _answer(shown: View, count: int, known: Sequence[tuple[str, str, float]], look: Look) -> Scene:
     """The mean of each engine at the left; at the right the winners of steps, and the smallest databases."""
     scene = Scene(_ACROSS, _DOWN, overall(shown), conclusion(shown))
-    lacking = [item.title for item, mean in means(shown) if not mean and item.title not in apart(shown)]
+    hidden = _not_compared(shown)
+    lacking = [item.title for item, mean in means(shown) if not mean and item.engine not in hidden]
     further = len(known) - _MOST
     notes = (
         apart(shown),
@@ -77,6 +78,14 @@ def _answer(shown: View, count: int, known: Sequence[tuple[str, str, float]], lo
             replace(right, top=y, bottom=min(bottom, y + 24 + 70 * len(sizes))),
         )
     return scene
+
+
+def _not_compared(shown: View) -> set[str]:
+    """Engines with figures that are withheld, or that aren't ranked with the others."""
+    steps = [step for scenario in shown.scenarios for step in scenario.steps if not step.counted]
+    return {name for scenario in shown.scenarios for name in scenario.withheld} | {
+        line.row.engine for step in steps for line in step.lines if line.row.apart
+    }
 
 
 def _panel(scene: Scene, head: str, figures: Sequence[tuple[str, str, float, str]], frame: Frame) -> None:
