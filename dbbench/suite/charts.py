@@ -15,7 +15,9 @@ class Bars(Model):
 
     kind: Literal["bars"]
     steps: tuple[Slug, ...] = Field(default=(), description="All but sizes, if none is named.")
-    axis: Literal["auto", "linear", "logarithmic"] = "auto"
+    axis: Literal["auto", "linear", "logarithmic"] = Field(
+        default="auto", description="`auto`: logarithmic where figures lie far apart."
+    )
 
 
 class Overview(Model):
@@ -49,7 +51,7 @@ class Spans(Model):
     """Two steps as the ends of one bar for each engine; best to worst by the warm one."""
 
     kind: Literal["spans"]
-    title: Title
+    title: Title = Field(description="Stands over the chart.")
     cold: Slug = Field(description="A step.")
     warm: Slug = Field(description="A step.")
 
@@ -75,7 +77,7 @@ class Tradeoff(Model):
     """
 
     kind: Literal["tradeoff"]
-    title: Title
+    title: Title = Field(description="Stands over the chart.")
     steps: tuple[Slug, ...] = Field(
         min_length=1,
         description="Of those with several numbers of clients the first is drawn, unless others are named.",

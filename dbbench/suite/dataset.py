@@ -98,7 +98,7 @@ Rows = Annotated[
 class ForeignKey(Model):
     """A reference that the engine checks."""
 
-    columns: tuple[Identifier, ...] = Field(min_length=1, description="Of the types of that primary key.")
+    columns: tuple[Identifier, ...] = Field(min_length=1, description="With the types of the primary key of `table`.")
     table: Identifier = Field(description="A table stated before.")
     #: The columns of that primary key.
     key: tuple[Identifier, ...] = Field(default=(), json_schema_extra=HIDDEN)
@@ -204,7 +204,10 @@ Distance = Literal["l2", "cosine", "ip"]
 class _Column(Model):
     """What may be drawn, or be one column of the user's files."""
 
-    file: str = Field(default="", description="Your CSV or Parquet files: a path or a glob, relative to the suite.")
+    file: str = Field(
+        default="",
+        description="Your own files: a path or a glob, relative to the suite; Parquet for vectors, CSV or Parquet for texts.",
+    )
     column: str = Field(default="", max_length=300, description="Its column in these files.")
 
     @model_validator(mode="after")
@@ -218,14 +221,14 @@ class _Column(Model):
 
 
 class Vectors(_Column):
-    """Vectors of float32 under the keys from 1 on. `count` is their number at scale 1; an engine gets the run's.
+    """Vectors of float32 under the keys from 1 on. `count` is their number at scale 1.
 
     Without a file they are drawn around 100 centres in 24 dimensions, and mapped to `dimensions` with some noise. Label
     n is that of the n-th share of `labels`, 0 of all others. `queries` are drawn alike; those outside of the
     distribution only if asked for.
     """
 
-    count: int = Field(ge=1, le=10**8, description="Vectors at scale 1; of a `file`, with its queries.")
+    count: int = Field(ge=1, le=10**8, description="Vectors at scale 1; a `file` has these and the queries.")
     dimensions: int = Field(ge=2, le=4_096, description="The numbers of each vector.")
     metric: Distance = Field(
         default="l2",

@@ -41,7 +41,7 @@ class Tier(StrEnum):
 
 
 class WorstOfLast(Model):
-    """The method of a benchmark that is reproduced: of `runs` rounds, the worst block of the last `last`."""
+    """The method of a benchmark that is reproduced: of `runs` rounds, the worst trial mean of the last `last`."""
 
     runs: int = Field(ge=2, description="Rounds in all.")
     last: int = Field(ge=1, description="How many of the last ones the worst is taken of.")
@@ -59,8 +59,8 @@ class WorstOfLast(Model):
 class Scenario(Model):
     """A dataset, an ordered list of steps, and the charts to draw of them."""
 
-    name: Slug
-    title: Title
+    name: Slug = Field(description="Its name in files.")
+    title: Title = Field(description="Its name in reports.")
     dataset: Identifier = Field(description="One of the file's datasets.")
     durability: Tier = Field(
         default=Tier.POWER,
@@ -74,9 +74,15 @@ class Scenario(Model):
         description="An engine, like `rawfile+direct`: figures on records are also shown as multiples of its.",
     )
     steps: tuple[AnyStep, ...] = Field(
-        min_length=1, max_length=_STEPS, description="In their order; the first is a `load`."
+        min_length=1,
+        max_length=_STEPS,
+        description="In their order; those on tables, vectors or texts start with a `load`.",
     )
-    charts: tuple[AnyChart, ...] = Field(default=CHARTS, max_length=_STEPS, description="What to draw.")
+    charts: tuple[AnyChart, ...] = Field(
+        default=CHARTS,
+        max_length=_STEPS,
+        description="What to draw; `overview`, `bars`, `sweep` and `timeline`, if not set.",
+    )
 
     @field_validator("steps", mode="after")
     @classmethod
@@ -101,7 +107,7 @@ class Scenario(Model):
 
 
 class Published(Model):
-    """A published figure of a step: in seconds, in bytes, or in operations a second. None where there is none.
+    """A published figure of a step: in seconds, in bytes, or in operations a second.
 
     Those of a step stand in the published order; `note` says why one is missing, or what is to be known of it.
     """
@@ -121,7 +127,7 @@ class PublishedRatio(Model):
     value: Annotated[float, Field(gt=0)] | None = Field(
         description='3 for "3:1"; null where the text only says which is better.'
     )
-    note: Note = ""
+    note: Note = Field(default="", description="A remark.")
     of: tuple[EngineName, ...] = Field(
         default=(), description="Beside it stands the run's ratio of the worst of these engines ..."
     )
@@ -133,8 +139,8 @@ class PublishedRatio(Model):
 class Source(Model):
     """The published benchmark that a suite reproduces, its figures, and the machine that they are of."""
 
-    title: Title
-    year: int
+    title: Title = Field(description="What it is called.")
+    year: int = Field(description="Of its publication.")
     note: Note = Field(default="", description="How the suite differs.")
     machine: Title = Field(default="", description="The machine of its day.")
     figures: tuple[Published, ...] = Field(default=(), description="Those of a step in the published order.")
@@ -144,7 +150,7 @@ class Source(Model):
 class Quick(Model):
     """What `--quick` changes, alike for all engines, so that a first look takes three minutes at most."""
 
-    scale: float = Field(default=1.0, gt=0, le=1, description="In place of `--scale`.")
+    scale: float = Field(default=1.0, gt=0, le=1, description="The scale of `--quick`, unless `--scale` is given.")
     one_process: bool = Field(default=False, description="As many clients, but all of them threads of one process.")
     trial_seconds: float = Field(
         default=600, gt=0, description="The time limit of a trial; one that takes longer is a timeout."
@@ -188,7 +194,7 @@ class Suite(Model):
 
     dbbench: Literal[1] = Field(description="The format's version.")
     name: Slug = Field(description="Part of the default run directory's name.")
-    title: Title
+    title: Title = Field(description="Its name in reports.")
     description: Note = Field(description="What the suite is for.")
     source: Source | None = Field(default=None, description="The published benchmark that it reproduces.")
     quick: Quick | None = Field(default=None, description="What `--quick` changes.")

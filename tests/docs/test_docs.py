@@ -6,7 +6,7 @@ import shlex
 import subprocess
 import sys
 import tomllib
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from types import UnionType
 from typing import Annotated, Any, Union, get_args, get_origin
@@ -246,9 +246,6 @@ def test_the_steps_of_a_workflow_are_whole(path: Path) -> None:
 
 # The suite format
 
-#: Keys whose names say all.
-PLAIN = {"name", "title", "note", "year", "axis"}
-
 
 def models(annotation: Any, within: tuple[type[Model], ...] = ()) -> Iterator[type[Model]]:
     """All models that a type is made of; one that is within itself once."""
@@ -268,18 +265,42 @@ def test_every_key_of_a_suite_is_described_and_every_kind_is_on_the_page(model: 
     for key, field in model.model_fields.items():
         if key == "kind":
             assert {value for value in get_args(field.annotation) if f"`{value}`" not in SUITES} == set()
-        elif field.json_schema_extra != HIDDEN and key not in PLAIN:
+        elif field.json_schema_extra != HIDDEN:
             assert field.description, f"{key} of {model.__name__} is not described"
+
+
+def _is_of(lines: Sequence[str], model: type[Model]) -> bool:
+    """Whether a section is of a model, where two have one name."""
+    return " ".join((model.__doc__ or "").split())[:40] in " ".join(" ".join(lines).split())
 
 
 def test_all_keys_are_printed(dbbench: Dbbench) -> None:
     printed = dbbench("check", "--keys", status=0).stdout
-    keys = {
-        key for model in models(Suite) for key, field in model.model_fields.items() if field.json_schema_extra != HIDDEN
-    }
-    assert {key for key in keys - {"kind"} if not re.search(rf"^  {key}\b|`{key}`", printed, re.MULTILINE)} == set()
+    sections = [part.split("\n") for part in printed.split("\n\n")]
+    shared = sections.pop()
+    assert shared[0] == "Keys of several parts"
+    for model in set(models(Suite)):
+        (lines,) = (part for part in sections if part[0].split(" (")[0] == model.__name__ and _is_of(part, model))
+        text = "\n".join(lines)
+        for key, field in model.model_fields.items():
+            if key != "kind" and field.json_schema_extra != HIDDEN:
+                own = re.search(rf"^  {key}(:| \()", text, re.MULTILINE)
+                alike = re.search(rf"^  and, as below: .*\b{key}\b", text, re.MULTILINE | re.DOTALL)
+                assert own or (alike and re.search(rf"^  {key}(:| \()", "\n".join(shared), re.MULTILINE)), (model, key)
     assert re.search(r"^  k \(10; 1 to 100\): \w", printed, re.MULTILINE)
     assert "(required; get, get_many): `get`: each object" in printed
+    for words in (
+        '\n  clients ({"threads": 8, "processes": 4}; at least 1): Sessions',
+        '\n  words ({"0": 10, "0.5": 60, "0.9": 150, "1": 400}): The words of a text',
+        '\n  durability ("power"; memory, process, power): What a commit',
+        "\n  scale (1.0; over 0, at most 1): ",
+        "\n  label (required; over 0, below 1): ",
+        "\n  runs (required; at least 2): ",
+        "\n  value (required; at least 0): ",
+        "\n  trial (5s): ",
+        "\n  at_most: Of what is drawn; 10 times the mean, if not set.",
+    ):
+        assert words in printed
     assert "\n  sweep" not in printed  # dbbench sets it, and no suite
 
 

@@ -28,7 +28,8 @@ class ContentionStep(ClientsStep):
         description="Of an `integer` or `bigint` key and a `varchar` of 13 characters or more without an index; empty at the start."
     )
     clients: SomeClients = Field(
-        default=Clients.model_construct(threads=8, processes=4), description="Sessions that work at once."
+        default=Clients.model_construct(threads=8, processes=4),
+        description="Sessions that work at once, as of other steps.",
     )
     iterations: int = Field(default=50, ge=1, le=100_000, description="By each client; `--scale` multiplies it.")
     sub_iterations: int = Field(

@@ -14,7 +14,7 @@ class DeleteStep(Step):
     """
 
     kind: Literal["delete"]
-    share: float = Field(default=0.1, gt=0, lt=1, description="Of those that are there, below 1.")
+    share: float = Field(default=0.1, gt=0, lt=1, description="Of those that are there.")
     batch: int = Field(default=100, ge=1, le=100_000, description="Deleted in one call.")
 
     datasets = ("vectors", "texts")

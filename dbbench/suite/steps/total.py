@@ -16,7 +16,8 @@ class TotalStep(Step):
 
     kind: Literal["total"]
     of: tuple[Slug, ...] = Field(
-        min_length=2, description="Two or more of the kinds `load`, `churn`, `query`, `statement` and `contention`."
+        min_length=2,
+        description="Two or more of the kinds `load`, `churn`, `delete`, `query`, `statement` and `contention`.",
     )
 
     needs_data = False

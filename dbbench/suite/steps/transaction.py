@@ -97,7 +97,7 @@ AnyStatement = Annotated[
 class Transaction(Model):
     """Statements in one transaction."""
 
-    name: Slug
+    name: Slug = Field(description="Its name in the report.")
     weight: float = Field(default=1, gt=0, le=1e9, description="How often it is drawn.")
     think: SomeThink | None = Field(default=None, description="In place of that of the step.")
     parameters: dict[Identifier, Parameter] = Field(default={}, description="Name -> parameter.")
@@ -119,8 +119,8 @@ class Transaction(Model):
 class Invariant(Model):
     """A query that tests the data afterwards: it must return no row, or grow as expected."""
 
-    name: Slug
-    note: Note = ""
+    name: Slug = Field(description="Its name in the report.")
+    note: Note = Field(default="", description="For the report.")
     sql: Sql = Field(description="The query.")
     dialects: dict[str, Sql] = Field(default={}, description="Overrides of `sql`.")
     grows: dict[Slug, int | Annotated[str, Field(pattern=r"^-?[A-Za-z][A-Za-z0-9_]{0,62}$")]] | None = Field(
