@@ -143,7 +143,7 @@ def fabricate(
         rounds=rounds or fewest_rounds(len(fakes)),
         scale=1,
         seed=2006,
-        limits={"seconds": 600, "memory": 2**34},
+        limits={"seconds": 600, "memory": 2**34, "cache": 64, "client_cache": 64, "engine_memory": 8192},
         machine=MACHINE,
         datasets={name: facts for name, facts in DATASETS.items() if name in parsed.datasets},
         finished=datetime.datetime(2026, 11, 21, 7, tzinfo=datetime.UTC),

@@ -74,7 +74,7 @@ class MemoryShare:
     def of(self, shares: Shares) -> int | None:
         """The share that this option gets."""
         found: int | None = getattr(shares, self.share)
-        return found and max(self.least, min(found, self.most or found))
+        return None if found is None else max(self.least, min(found, self.most or found))
 
 
 def with_shares(options: Model, shares: Shares) -> Model:

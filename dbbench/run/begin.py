@@ -22,6 +22,7 @@ from dbbench.run.data import answers_of, check_room, doubtful, draw, existing, f
 from dbbench.run.over_hosts import look_at_hosts
 from dbbench.run.plan import Ready, trials_of
 from dbbench.run.request import Request, check
+from dbbench.run.shares import to_keep
 from dbbench.suite.loader import find_suite, parse_suite, read_text
 
 
@@ -53,6 +54,12 @@ def new_run(request: Request, report: Callable[[str], None] = lambda _line: None
     answers = answers_of(suite, datasets, path.parent, request.memory_limit)
     for line in doubtful(suite, answers):
         report(line)
+    limits = {
+        "seconds": choice.trial_seconds,
+        "memory": request.trial_memory or psutil.virtual_memory().total * 3 // 4,
+        **({"memory_limit": request.memory_limit} if request.memory_limit else {}),
+    }
+    text_bytes = max((files.manifest["csv_bytes"] for files in datasets.values()), default=0)
     manifest = Manifest(
         dbbench=dbbench.__version__,
         suite=suite.name,
@@ -69,11 +76,7 @@ def new_run(request: Request, report: Callable[[str], None] = lambda _line: None
         seed=seed,
         options=choice.options,
         variants=choice.variants,
-        limits={
-            "seconds": choice.trial_seconds,
-            "memory": request.trial_memory or psutil.virtual_memory().total * 3 // 4,
-            **({"memory_limit": request.memory_limit} if request.memory_limit else {}),
-        },
+        limits=limits | to_keep(suite, limits, text_bytes),
         machine=machine.describe(existing(out)),
         noise=choice.noise,
         datasets={name: facts_of(files) for name, files in datasets.items()},

@@ -18,6 +18,7 @@ from dbbench.run.data import answers_again, drawn_again
 from dbbench.run.over_hosts import again
 from dbbench.run.plan import Ready, trials_of
 from dbbench.run.releases import found_again, program_options
+from dbbench.run.shares import keep
 
 
 def resumed_run(
@@ -32,13 +33,14 @@ def resumed_run(
     """The run at `path`, to continue, or to extend to `rounds` rounds.
 
     Raises RunError if it can't be read, UserError if it is of another suite, if a URL or a program of it is not given
-    again, or if no rounds can be added.
+    again, if its caches follow an older rule, or if no rounds can be added.
     """
     run = Run.open(path)
     if suite is not None and suite not in (run.suite.name, run.manifest.suite):
         raise UserError(f"{path} is a run of {run.suite.name!r}, not of {suite!r}")
     if missing := [key for key in ("seconds", "memory") if key not in run.manifest.limits]:
         raise RunError(f"{path / 'run.json'} is damaged: limits: the key {missing[0]!r} is missing")
+    had_none = keep(run)
     with control_group.limited(run.manifest.memory_limit):
         pass  # refused now, if it can't be made
     check_clients(run.suite, max_clients, run.manifest.spread_over or 1)
@@ -49,8 +51,8 @@ def resumed_run(
         extend(run, rounds)
     datasets = drawn_again(run)
     folders = found_again(run.manifest.variants)
-    if rounds is not None:
-        run.save()  # from now on the run has this many rounds, also if it is interrupted
+    if rounds is not None or had_none:
+        run.save()  # from now on the run has this many rounds and these shares, also if it is interrupted
     answers = answers_again(run, datasets)
     fleet = cluster if run.manifest.fleet else None
     return Ready(run, trials_of(run), datasets, answers, {}, urls or {}, folders=folders, fleet=fleet)

@@ -23,7 +23,7 @@ from dbbench.run.order import TrialOrder
 from dbbench.run.plan import Ready
 from dbbench.run.record import RunningStep
 from dbbench.run.seal import Seal
-from dbbench.run.shares import shares_of
+from dbbench.run.shares import kept
 from dbbench.run.supervisor import INTERRUPTED, Supervisor
 from dbbench.run.worker_process import WorkerProcess
 
@@ -111,7 +111,7 @@ def order_of(ready: Ready, trial: Trial, directory: Path) -> TrialOrder:
         answers={name: Path(file) for name, file in ready.answers[trial.scenario].items()},
         run=run.path.resolve(),
         options=manifest.options.get(trial.engine, {}),
-        shares=shares_of(run),
+        shares=kept(run),
         place=Place(manifest.cluster, manifest.spread_over) if manifest.spread_over else None,
         process=WorkerProcess(
             work=str((directory / "work").resolve()),

@@ -1,5 +1,6 @@
 """`--resume RUN --rounds N`: rounds that are added count as if the run had been planned with them."""
 
+import shutil
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -7,6 +8,8 @@ from typing import Any
 import pytest
 
 import dbbench
+from dbbench.datasets.cache import Files
+from dbbench.engine.options import Shares
 from dbbench.engine.probe import Probed
 from dbbench.errors import UserError
 from dbbench.host import atomic_json
@@ -86,6 +89,30 @@ def test_a_budget_of_the_run_holds_no_longer(tmp_path: Path, today: dict[str, An
     carry_out(resume.resumed_run(run.path, None, rounds=3))
     manifest = Run.open(run.path).manifest
     assert (manifest.rounds, manifest.precision, manifest.time_limit, manifest.stopped) == (3, None, None, "")
+
+
+def test_the_caches_of_a_run_stay_as_they_were(tmp_path: Path, today: dict[str, Any]) -> None:
+    run = finished(tmp_path / "run", 2)
+    before = {**run.manifest.limits, "cache": 7.0, "client_cache": 3.0, "engine_memory": 11.0}
+    run.manifest = run.manifest.model_copy(update={"limits": before})
+    run.save()
+    ready = replace(resume.resumed_run(run.path, None, rounds=3), datasets={"invoices": Files(tmp_path)})
+    assert runner.order_of(ready, ready.trials[-1], tmp_path).shares == Shares(7, 3, 11)
+    assert Run.open(run.path).manifest.limits == before
+
+
+def test_a_run_whose_caches_follow_an_older_rule_is_not_continued(tmp_path: Path, today: dict[str, Any]) -> None:
+    run = finished(tmp_path / "run", 2)
+    limits = {"seconds": 600.0, "memory": float(2**34)}
+    run.manifest = run.manifest.model_copy(update={"limits": limits})
+    run.save()
+    assert view(Run.open(run.path)).rows
+    with pytest.raises(UserError, match="its caches follow an older rule; start a new run"):
+        resume.resumed_run(run.path, None)
+    for folder in run.path.glob("trials/*"):
+        shutil.rmtree(folder)
+    resume.resumed_run(run.path, None)
+    assert Run.open(run.path).manifest.limits.keys() > limits.keys()
 
 
 def test_an_extension_that_was_interrupted_goes_on(tmp_path: Path, today: dict[str, Any], ran: list[str]) -> None:

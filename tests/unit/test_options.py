@@ -119,6 +119,7 @@ class Shared(Options):
     [
         ({}, Shares(), (64, 64, None)),
         ({}, Shares(8192, 2, 16_384), (4096, 5, 16_384)),
+        ({}, Shares(0, 0, 0), (1, 5, 1)),
         ({"cache_mib": "7", "limit_mib": "9"}, Shares(100, 200, 300), (7, 200, 9)),
         ({"cache_mib": "as-installed", "limit_mib": "as-installed"}, Shares(100, 200, 300), ("as-installed", 200, "as-installed")),
     ],

@@ -104,6 +104,11 @@ class Step(Model):
         """The clients that it has at once."""
         return Clients()
 
+    @property
+    def sessions(self) -> int:
+        """The sessions that it has at once: one for each client, unless its kind says otherwise."""
+        return self.concurrent_clients.count
+
     def in_one_process(self) -> Self:
         """The step with as many clients, all of them threads of one process."""
         return self

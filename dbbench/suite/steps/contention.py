@@ -51,6 +51,11 @@ class ContentionStep(ClientsStep):
     needs_data = False
     leaves_tables_empty = True
 
+    @property
+    def sessions(self) -> int:
+        """The pool, if its clients share one."""
+        return self.pool or super().sessions
+
     def _pooled(self, hosts: int) -> dict[str, int]:
         """The pool is of all clients together."""
         return {} if self.pool is None else {"pool": self.pool * hosts}

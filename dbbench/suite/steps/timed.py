@@ -223,6 +223,11 @@ class SearchingStep(TimedStep):
         return self.cache == "cold"
 
     @property
+    def sessions(self) -> int:
+        """One more for the client that adds."""
+        return super().sessions + (self.adding is not None)
+
+    @property
     def fills(self) -> bool:
         """True if something is added."""
         return self.adding is not None
