@@ -202,6 +202,8 @@ class SQLite(SQLEngine):
 
     def __init__(self, setup: Setup) -> None:
         super().__init__(setup)
+        if getattr(self.options, "cache", "") == "shared" and "cache_mib" not in setup.options:
+            self.options = self.options.model_copy(update={"cache_mib": setup.shares.cache})
         if not self.options.statistics:
             self.sql = replace(self.sql, statistics="")  # type: ignore[misc]  # of this one alone
         if getattr(self.options, "documents", "text") == "jsonb":

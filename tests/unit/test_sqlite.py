@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from dbbench.engine import Setup, Tier, Unavailable, Unsupported, fetch, registry
+from dbbench.engine import Setup, Shares, Tier, Unavailable, Unsupported, fetch, registry
 from dbbench.suite.dataset import Table
 from dbbench_plugins import sqlite, sqlite_library
 from dbbench_plugins.sqlite import rows
@@ -37,6 +37,19 @@ def test_a_checkpoint_that_a_reader_holds_up_is_an_error(tmp_path: Path, name: s
     engine.flush()
     for opened in (reader, writer, engine):
         opened.close()
+
+
+@pytest.mark.parametrize(
+    ("options", "cache"),
+    [({}, 3), ({"cache": "shared"}, 96), ({"cache": "shared", "cache_mib": 5}, 5), ({"cache_mib": 5}, 5)],
+)
+def test_a_cache_that_all_clients_share_has_the_share_of_all(
+    tmp_path: Path, options: dict[str, object], cache: int
+) -> None:
+    engine = registry.load("sqlite")(Setup(tmp_path, Tier.PROCESS, options, shares=Shares(96, 3)))
+    assert engine.options.cache_mib == cache
+    again = registry.load("sqlite")(Setup(tmp_path, Tier.PROCESS, engine.options.model_dump(mode="json")))
+    assert again.options == engine.options  # as a process of clients gets them
 
 
 @pytest.mark.parametrize("name", ["sqlite", "sqlite+aiosqlite"])

@@ -60,6 +60,9 @@ class Derby(JDBCEngine):
     options_class = DerbyOptions
     session_class = DerbySession
     oldest_java = 17
+    # Its cache counts pages, whose size it isn't told: that of a table with long columns is eight times as large. With
+    # all pages as large as that, the cache has half of the heap.
+    heap_part = 16
     # The log is written through (O_DSYNC). The one switch there is, derby.system.durability=test, may leave a
     # database that can't be opened, as its documentation says.
     durability: ClassVar = {Tier.POWER: {"derby.system.durability": "default"}}

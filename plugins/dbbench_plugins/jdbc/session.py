@@ -172,6 +172,8 @@ class JDBCEngine(SQLEngine):
     concurrency = Concurrency(threads=None, processes=1)  # the database is in the JVM of one process
     #: The oldest Java that it runs with.
     oldest_java: ClassVar[int] = 11
+    #: The part of the heap that its cache may have, as it counts it: one in so many.
+    heap_part: ClassVar[int] = 2
 
     def __init__(self, setup: Setup) -> None:
         super().__init__(setup)
@@ -213,9 +215,9 @@ class JDBCEngine(SQLEngine):
         found = jars.find(self.name, self.options.jar)
         jvm.start(jvm.java(self.oldest_java), found, chosen(self.options.heap_mib))
         # A JVM's heap must hold more than the cache. The user may have chosen the heap alone.
-        half = jvm.heap() >> 21
-        if self.shared_cache and self.options.cache_mib > half:
-            self.options = self.options.model_copy(update={"cache_mib": half})
+        most = max(1, (jvm.heap() >> 20) // self.heap_part)
+        if self.shared_cache and self.options.cache_mib > most:
+            self.options = self.options.model_copy(update={"cache_mib": most})
         for name, value in self.system_properties().items():
             jpype.JClass("java.lang.System").setProperty(name, str(value))
         self.driver = jpype.JClass(jars.driver(found[0]))()
