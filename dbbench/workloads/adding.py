@@ -18,6 +18,7 @@ from dbbench.datasets.vectors import matrix
 from dbbench.engine.base import Session
 from dbbench.engine.offered import prepared, refuse
 from dbbench.errors import Unsupported
+from dbbench.loadgen.clients import drive
 from dbbench.loadgen.kept_calls import Progress
 from dbbench.loadgen.search_calls import NearestSearches, TextSearches
 from dbbench.results.facts import AddingFacts
@@ -120,9 +121,12 @@ def searched_while_adding(
 ) -> tuple[StepMeasurement, pa.Table, Writer]:
     """What the step's clients measure while one more adds, what some searches returned, and that client.
 
-    Raises Unsupported if the engine can't serve it beside the others.
+    Raises Unsupported if the engine can't serve it beside the others, and if these are not threads of this process:
+    they must see how far it is.
     """
     assert step.adding is not None
+    if context.driver is not drive:
+        raise Unsupported("clients on the hosts of a cluster can't see how far the one that adds is")
     engine = context.engine
     refuse(engine, "append" if context.vectors else "append_texts")
     most = engine.info().concurrency.threads

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from threading import Lock
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from pydantic import Field
@@ -163,13 +164,14 @@ class LanceDB(Engine):
         import lancedb
 
         self.database: Any = lancedb.connect(str(self.directory))
-        self.tables = dict[str, Any]()
+        self.tables, self.opening = dict[str, Any](), Lock()
 
     def table(self, name: str) -> Any:
         """A table, opened once: what another object of it has added isn't seen."""
-        if name not in self.tables:
-            self.tables[name] = self.database.open_table(name)
-        return self.tables[name]
+        with self.opening:
+            if name not in self.tables:
+                self.tables[name] = self.database.open_table(name)
+            return self.tables[name]
 
     def create(self, tables: Mapping[str, Table]) -> None:
         if {*tables} - {"texts"}:

@@ -78,12 +78,12 @@ class TantivySession(Session):
 
         def search(words: Sequence[str]) -> list[Any]:
             searcher = latest()
-            hits = searcher.search(asked(words), top or searcher.num_docs, count=False).hits
+            hits = searcher.search(asked(words), top or max(1, searcher.num_docs), count=False).hits
             return searcher.fast_field_values(_KEY, [at for _, at in hits])  # type: ignore[no-any-return]  # not typed
 
         def search_texts(words: Sequence[str]) -> list[Any]:
             searcher = latest()
-            hits = searcher.search(asked(words), top or searcher.num_docs, count=False).hits
+            hits = searcher.search(asked(words), top or max(1, searcher.num_docs), count=False).hits
             found = [searcher.doc(at) for _, at in hits]
             return [(each.get_first(_KEY), each.get_first(_BODY)) for each in found]
 

@@ -3,6 +3,7 @@
 import threading
 from pathlib import Path
 from typing import Any, ClassVar
+from unittest.mock import Mock
 
 import numpy as np
 import pytest
@@ -13,7 +14,7 @@ from dbbench.datasets.texts import TextSet
 from dbbench.datasets.vectors import VectorSet, matrix
 from dbbench.engine.base import Engine, Session, Setup
 from dbbench.engine.traits import Concurrency
-from dbbench.errors import TimedOut, WrongAnswer
+from dbbench.errors import TimedOut, Unsupported, WrongAnswer
 from dbbench.loadgen.job import ORDER, ClientOrder, Job
 from dbbench.loadgen.search_calls import NearestSearches, TextSearches
 from dbbench.suite.dataset import Dataset, Texts, Vectors
@@ -171,6 +172,12 @@ def test_what_is_wrong_with_several_clients_alone_is_told(
     monkeypatch.setattr(Exact, "spoils", staticmethod(change))
     with pytest.raises(WrongAnswer, match=words[kind == "search"]):
         measured(kind, context, clients=2)
+
+
+def test_clients_that_cant_see_what_is_added_are_refused(kind: str, context: StepContext) -> None:
+    context.driver = Mock()
+    with pytest.raises(Unsupported, match="clients on the hosts of a cluster can't see how far the one that adds is"):
+        measured(kind, context, duration=None, adding={})
 
 
 def test_the_order_of_searches_goes_to_other_processes_and_back(tmp_path: Path) -> None:
