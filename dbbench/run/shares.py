@@ -21,7 +21,7 @@ _KEYS = {"cache": "cache", "client_cache": "client_cache", "memory": "engine_mem
 
 
 def shares_of(suite: Suite, limits: Mapping[str, float], text_bytes: int) -> Shares:
-    """What an engine gets in each trial of a run whose largest dataset has so many bytes as text.
+    """What an engine gets in each trial of a run whose largest dataset has `text_bytes` as text.
 
     A cache has a quarter of the memory that a trial may use, but not more than the largest dataset can fill. Where each
     session has a cache of its own, the quarter is shared by all sessions of the step with the most.

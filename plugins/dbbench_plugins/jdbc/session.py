@@ -172,7 +172,7 @@ class JDBCEngine(SQLEngine):
     concurrency = Concurrency(threads=None, processes=1)  # the database is in the JVM of one process
     #: The oldest Java that it runs with.
     oldest_java: ClassVar[int] = 11
-    #: The part of the heap that its cache may have, as it counts it: one in so many.
+    #: A cache, as it counts it, has at most the heap divided by this.
     heap_part: ClassVar[int] = 2
 
     def __init__(self, setup: Setup) -> None:
