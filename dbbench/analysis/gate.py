@@ -75,8 +75,7 @@ def gated(
         blind=tuple(dict.fromkeys(pair.engine for pair in timed if pair.engine not in decided)),
         gone=tuple(gone),
         doubted=tuple(doubts),
-        empty=len(lacks) == len(pairs)
-        or (not timed and any(pair.verdict is ComparisonVerdict.NEITHER for pair in lacks)),
+        empty=len(lacks) == len(pairs) or (not timed and bool(lacks)),
     )
 
 

@@ -18,7 +18,7 @@ _WORDS = {
     About.OTHER_FORMS: "returns other types than the suite declares ({names}), which may be less work for the driver",
     About.LUKEWARM: "lukewarm: {0.text}",
     About.OPENED: "includes {seconds} to open the database; {0.count:,} bytes read after that",
-    About.ADDED: "{0.count:,} a second added meanwhile, of {0.of:,} due; the last found {seconds} after it was acknowledged",
+    About.ADDED: "{0.count:,} a second added meanwhile, of {0.of:,} due; one of the last batch was found {seconds} after it was acknowledged",
     About.PREPARED: "prepared in {seconds}, off the clock: longer than all its calls together",
     About.FIRST_CALLS: "its first calls took ×{0.amount:.2f} the later ones' time: see `warm_up`",
     About.EXACT: "an exact search: with the least {0.text}, declared as its knob, it finds every neighbour",

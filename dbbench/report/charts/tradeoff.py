@@ -162,4 +162,4 @@ def _notes(views: Sequence[StepView], others: Sequence[str]) -> list[str]:
         for line in (*view.failed, *(line for line in view.lines if line.withheld)):
             notes.setdefault(f"{line.row.title}: {detail(line.row) or line.value}", []).append(view.step.name)
     found = [f"{note} ({joined(steps)})." for note, steps in notes.items()]
-    return [*found, *([f"Eight engines at most are drawn, and not {joined(others)}."] if others else [])]
+    return [*found, *([f"At most eight engines are drawn; left out: {joined(others)}."] if others else [])]
