@@ -1,55 +1,110 @@
 """The share of the memory for an engine's cache, and the cache that the engine is installed with."""
 
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from dbbench.engine import Setup, Shares, Tier, fetch
+from dbbench.suite.dataset import Records
 from dbbench.testing.contract import usable
 
 pytestmark = pytest.mark.matrix
-#: Engine -> its option, and where the engine tells it, what it is installed with and how to ask for it.
-CACHES: dict[str, tuple[str, str, str]] = {
-    "sqlite": ("cache_mib", "SELECT cache_size FROM pragma_cache_size", "-2000"),
-    "sqlite+apsw": ("cache_mib", "SELECT cache_size FROM pragma_cache_size", "-2000"),
-    "postgresql": ("shared_buffers_mib", "SELECT current_setting('shared_buffers')", "128MB"),
-    "mysql+pymysql": ("buffer_pool_mib", "SELECT @@innodb_buffer_pool_size / 1048576", "128.0000"),
-    "h2": ("cache_mib", "SELECT SETTING_VALUE FROM INFORMATION_SCHEMA.SETTINGS WHERE SETTING_NAME = 'info.CACHE_MAX_SIZE'", ""),
-    "duckdb": ("memory_limit_mib", "SELECT current_setting('memory_limit')", ""),
-    "hsqldb": ("cache_mib", "", ""),
-    "derby": ("cache_mib", "", ""),
-    "firebird": ("cache_mib", "", ""),
-    "berkeleydb": ("cache_mib", "", ""),
-    "leveldb": ("cache_mib", "", ""),
-    "rocksdb": ("cache_mib", "", ""),
-    "virtualfile": ("cache_mib", "", ""),
+_MIB = 2**20
+
+
+def told(query: str) -> Callable[[Any], object]:
+    """What the first row of a query says."""
+
+    def ask(engine: Any) -> object:
+        session = engine.connect()
+        found = fetch(session, query)[0][0]
+        session.close()
+        return found
+
+    return ask
+
+
+def in_java(name: str) -> Callable[[Any], object]:
+    """A property of the JVM."""
+
+    def ask(_engine: Any) -> object:
+        import jpype
+
+        return jpype.JClass("java.lang.System").getProperty(name)
+
+    return ask
+
+
+def set_aside(engine: Any) -> object:
+    """MiB of a cache of Berkeley DB's, which makes one of less than 500 MB a quarter larger than it was told."""
+    gib, rest, _ = engine.environment.get_cachesize()
+    return gib * 1024 + rest // _MIB
+
+
+def paged(engine: Any) -> object:
+    """MiB of the cache of a store, which is there only when its blocks are laid out."""
+    engine.create_store(Records(count=10, key_bytes=8, value_bytes=100))
+    return engine.store.capacity * engine.store.layout.page_bytes // _MIB
+
+
+#: Engine -> its option, how to ask the engine for it, and what it says of 80 MiB and as it is installed, if that is one
+#: answer everywhere. LevelDB can't be asked.
+CACHES: dict[str, tuple[str, Callable[[Any], object], str, str]] = {
+    "sqlite": ("cache_mib", told("SELECT cache_size FROM pragma_cache_size"), "-81920", "-2000"),
+    "sqlite+apsw": ("cache_mib", told("SELECT cache_size FROM pragma_cache_size"), "-81920", "-2000"),
+    "postgresql": ("shared_buffers_mib", told("SELECT current_setting('shared_buffers')"), "80MB", "128MB"),
+    "mysql+pymysql": ("buffer_pool_mib", told("SELECT @@innodb_buffer_pool_size / 1048576"), "80.0000", "128.0000"),
+    "h2": ("cache_mib", told("SELECT SETTING_VALUE FROM INFORMATION_SCHEMA.SETTINGS WHERE SETTING_NAME = 'info.CACHE_MAX_SIZE'"), "80", ""),
+    "duckdb": ("memory_limit_mib", told("SELECT current_setting('memory_limit')"), "80.0 MiB", ""),
+    "hsqldb": ("cache_mib", told("SELECT PROPERTY_VALUE FROM INFORMATION_SCHEMA.SYSTEM_PROPERTIES WHERE PROPERTY_NAME = 'hsqldb.cache_size'"), "81920", "10000"),
+    "derby": ("cache_mib", in_java("derby.storage.pageCacheSize"), "20480", "None"),
+    "firebird": ("cache_mib", lambda engine: engine.settings()["cache_mib"], "80", ""),
+    "berkeleydb": ("cache_mib", set_aside, "100", "0"),
+    "rocksdb": ("cache_mib", lambda engine: engine.database.property_int_value("rocksdb.block-cache-capacity"), f"{80 * _MIB}", ""),
+    "virtualfile": ("cache_mib", paged, "80", "64"),
 }  # fmt: skip
 
 
-def told(engine: Any, query: str) -> str:
-    """What the engine says of its cache; its settings where no query asks for it."""
+def opened(name: str, folder: Path, options: dict[str, object]) -> Any:
+    """The engine, opened at its weakest tier in a folder of its own."""
+    folder.mkdir()
+    kind = usable(name)
+    tier = min(Tier, key=lambda tier: tier not in kind.durability)
+    engine = kind(Setup(folder, tier, options, shares=Shares(96, 96, 4096)))
     engine.open()
-    try:
-        session = engine.connect()
-        found = str(fetch(session, query)[0][0]) if query else str(engine.settings().get("cache_mib"))
-        session.close()
-    finally:
-        engine.close()
-    return found
+    return engine
 
 
 @pytest.mark.parametrize("name", CACHES)
 def test_an_engine_takes_its_share_unless_it_is_left_as_installed(name: str, tmp_path: Path) -> None:
-    kind, (option, query, installed) = usable(name), CACHES[name]
-    shares = Shares(96, 96, 4096)
+    option, ask, of_80, installed = CACHES[name]
     found = {}
     for case, options in ("share", {}), ("set", {option: "80"}), ("installed", {option: "as-installed"}):
-        (tmp_path / case).mkdir()
-        engine = kind(
-            Setup(tmp_path / case, min(Tier, key=lambda tier: tier not in kind.durability), options, shares=shares)
-        )
-        found[case] = told(engine, query)
+        engine = opened(name, tmp_path / case, options)
+        try:
+            found[case] = str(ask(engine))
+        finally:
+            engine.close()
     assert len(set(found.values())) == 3, found
-    if installed:
-        assert found["installed"] == installed
+    assert found["set"] == of_80
+    assert found["installed"] == (installed or found["installed"])
+
+
+def test_a_cache_of_berkeley_db_may_be_larger_than_a_gib(tmp_path: Path) -> None:
+    engine = opened("berkeleydb", tmp_path / "data", {"cache_mib": 1100})
+    assert set_aside(engine) == 1100
+    engine.close()
+
+
+@pytest.mark.parametrize(("name", "part"), [("h2", 2), ("hsqldb", 8), ("derby", 16)])
+def test_a_share_of_a_heap_leaves_room_for_objects(name: str, part: int, tmp_path: Path) -> None:
+    kind = usable(name)
+    for case, options in ("share", {}), ("set", {"cache_mib": 4000}):
+        (tmp_path / case).mkdir()
+        engine: Any = kind(Setup(tmp_path / case, Tier.POWER, options, shares=Shares(4000, 4000, 4096)))
+        engine.open()
+        heap, cache = engine.settings()["heap_mib"], engine.options.cache_mib
+        engine.close()
+        assert cache == (4000 if case == "set" else min(4000, heap // part))

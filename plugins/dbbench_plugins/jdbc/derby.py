@@ -76,7 +76,7 @@ class Derby(JDBCEngine):
     def system_properties(self) -> dict[str, Any]:
         mib = chosen(self.options.cache_mib)
         return {
-            **({"derby.storage.pageCacheSize": mib * 2**20 // _PAGE} if mib else {}),
+            "derby.storage.pageCacheSize": mib and mib * 2**20 // _PAGE,
             "derby.stream.error.field": "java.lang.System.err",  # and not derby.log in the current folder
         }
 

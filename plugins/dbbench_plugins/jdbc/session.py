@@ -204,7 +204,7 @@ class JDBCEngine(SQLEngine):
         return {}
 
     def system_properties(self) -> dict[str, Any]:
-        """What the database reads from the JVM's own properties."""
+        """What the database reads from the JVM's own properties; None for one that may not be set."""
         return {}
 
     def open(self) -> None:
@@ -218,8 +218,12 @@ class JDBCEngine(SQLEngine):
         most = max(1, (jvm.heap() >> 20) // self.heap_part)
         if self.shared_cache and self.options.cache_mib > most:
             self.options = self.options.model_copy(update={"cache_mib": most})
+        system = jpype.JClass("java.lang.System")
         for name, value in self.system_properties().items():
-            jpype.JClass("java.lang.System").setProperty(name, str(value))
+            if value is None:
+                system.clearProperty(name)  # an engine before it in this process may have set it
+            else:
+                system.setProperty(name, str(value))
         self.driver = jpype.JClass(jars.driver(found[0]))()
         self.closing = ExitStack()
         self.connection = self.connected(self.address())
