@@ -102,7 +102,8 @@ def show_gates(
     """Print what each gate says, and with `keep` leave it in the run directory; returns the exit status.
 
     With `publish` a gate of an engine whose licence forbids that is undecided: what it says would be a figure.
-    A strict gate fails then too, as it does where any timed step can't be decided.
+    A strict gate fails then too, as it does where any timed step can't be decided. Each gate is
+    corrected for the number of tests by its own metric, not for those by another.
     """
     if not gates:
         return 0
@@ -116,7 +117,8 @@ def show_gates(
     for wanted in gates:
         if clauses := [withheld[name] for name in (wanted.new, wanted.old) if name in withheld]:
             answer = Answer.FAILED if wanted.strict else Answer.UNDECIDED
-            text = f"gate {wanted.new}/{wanted.old}: {answer}, withheld: {'; '.join(clauses)}"
+            by = f", by {wanted.metric.by}" if wanted.metric and wanted.metric.by else ""
+            text = f"gate {wanted.new}/{wanted.old}{by}: {answer}, withheld: {'; '.join(clauses)}"
             console.print(text, soft_wrap=True, highlight=False, markup=False)
             answers.add(answer)
             said.append(text)

@@ -13,6 +13,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
+import psutil
 from pydantic import TypeAdapter
 
 from dbbench.cluster.leased import HostMachine, HostReply, Line, obey
@@ -41,9 +42,10 @@ ROUND_ORDER = TypeAdapter(RoundOrder)
 
 
 def serve(text: str, line: Line) -> None:
-    """Run a round. Raises UserError if its data came out otherwise here."""
+    """Run a round. Raises UserError if its data came out otherwise, or a trial may use more memory than there is."""
     order = ROUND_ORDER.validate_json(text)
     manifest = order.manifest
+    _check_memory(manifest.limits)
     with tempfile.TemporaryDirectory(prefix="dbbench-") as folder:
         suite = parse_suite(order.suite, "suite.yaml")
         run = Run.create(Path(folder) / "run", manifest, suite.first_look() if manifest.quick else suite, order.suite)
@@ -64,6 +66,15 @@ def _check(manifest: Manifest, datasets: Mapping[str, Files]) -> None:
     for name, files in datasets.items():
         if files.directory.name != manifest.datasets[name]["key"]:
             raise UserError(f"the data of {name} is different here: the packages that draw it differ")
+
+
+def _check_memory(limits: Mapping[str, float]) -> None:
+    most, here = min(limits["memory"], limits.get("memory_limit", limits["memory"])), psutil.virtual_memory().total
+    if most > here:
+        raise UserError(
+            f"a trial may use {most / 2**30:.1f} GiB of memory, and this host has {here / 2**30:.1f}: "
+            "start a new run with less --trial-memory"
+        )
 
 
 def packed(directory: Path) -> dict[str, bytes]:

@@ -77,7 +77,8 @@ def test_a_pull_request_is_gated_and_commented(repository: Path, tmp_path: Path,
     said = summary.read_text()
     assert said.startswith("### turso: head against base\n```\nturso@head against turso@base, round by round")
     assert "\nturso@head against turso@base, round by round, by CPU time" in said
-    assert said.count("gate turso@head/turso@base: ") == 2
+    assert said.count("\ngate turso@head/turso@base") == 2
+    assert said.count("\ngate turso@head/turso@base, by CPU time: ") == 1
     assert ("failed at 50 %" in said) == bool(planted)
     assert (repository / "run" / "comment.md").read_text() == said
     assert (repository / "run" / "pull-request").read_text() == "17\n"

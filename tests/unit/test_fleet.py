@@ -4,6 +4,7 @@ import json
 import subprocess
 from pathlib import Path
 from typing import Any
+from unittest.mock import Mock
 
 import pytest
 
@@ -15,11 +16,12 @@ from dbbench.host.processes import environment, python
 from dbbench.report.run_view import view
 from dbbench.results.run_directory import Run
 from dbbench.results.trial import Progress
+from dbbench.run import round_on_host
 from dbbench.run.begin import new_run
 from dbbench.run.fleet import PROGRAM, Rounds, refuse_fleet
 from dbbench.run.plan import plan
 from dbbench.run.request import Request
-from dbbench.run.round_on_host import packed
+from dbbench.run.round_on_host import ROUND_ORDER, packed, serve
 from dbbench.run.supervisor import INTERRUPTED
 from dbbench.suite.loader import find_suite, load_suite, parse_suite
 from tests.fabricated import MANY, Fake, fabricate
@@ -91,6 +93,20 @@ def test_a_round_is_begun_anew_as_a_whole(tmp_path: Path) -> None:
     assert len(order.trials) == len(run.manifest.usable)
     assert {result.round for result in run.results()} == {1}
     assert (order.manifest.cluster, order.manifest.hosts, order.manifest.fleet) == ("", 0, False)
+
+
+def test_a_host_with_less_memory_than_a_trial_may_use_is_refused(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    run, rounds, _ = unfinished(tmp_path / "run")
+    run.manifest.limits["memory"] = 2.0**59
+    order = rounds.orders()[2]
+    with pytest.raises(UserError, match=r"a trial may use 536870912\.0 GiB of memory, and this host has "):
+        serve(ROUND_ORDER.dump_json(order).decode(), Mock())
+    order.manifest.limits["memory_limit"] = 2.0**20
+    monkeypatch.setattr(round_on_host, "drawn_again", Mock(side_effect=KeyError))  # it goes on to draw the data
+    with pytest.raises(KeyError):
+        serve(ROUND_ORDER.dump_json(order).decode(), Mock())
 
 
 def test_what_a_host_sends_is_kept_with_its_name(tmp_path: Path) -> None:

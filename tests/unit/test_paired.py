@@ -258,6 +258,18 @@ def test_a_gate_tells_nothing_of_what_is_withheld(tmp_path: Path) -> None:
     assert said == ["gate e@new/e@old: undecided, withheld: clause 5\n"] * 2
 
 
+def test_gates_of_two_metrics_can_be_told_apart(tmp_path: Path) -> None:
+    run = fabricate(tmp_path / "r", {"e@old": Fake("E [old]"), "e@new": Fake("E [new]")}, rounds=6)
+    for withheld in (False, True):
+        if withheld:
+            run.manifest.engines["e@new"] |= {"publication": "forbidden", "publication_note": "clause 5"}
+        out = io.StringIO()
+        gates = tuple(PairGate("e@new", "e@old", 0.1, metric) for metric in (None, Metric.WALL, Metric.CPU))
+        show_gates(run, Console(file=out, width=80), gates, publish=withheld)
+        said = [line.partition(": ")[0] for line in out.getvalue().splitlines() if line.startswith("gate ")]
+        assert said == ["gate e@new/e@old", "gate e@new/e@old", "gate e@new/e@old, by CPU time"]
+
+
 def test_the_lines_fit_80_columns(tmp_path: Path) -> None:
     run = fabricate(tmp_path / "r", {"e@old": Fake("E [old]"), "e@new": Fake("E [new]", 1.3)}, rounds=6)
     lines = [line.plain for line in pair_lines(pair_gate(run, run.results(), ("e@new", "e@old"), 0.1))]

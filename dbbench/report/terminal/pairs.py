@@ -42,10 +42,12 @@ def pair_lines(shown: GatedPairs) -> Iterator[Text]:
         if plans := shown.plans.get((pair.scenario, pair.step)):
             yield Text(f"  plan changed in {pair.step}:")
             yield from (Text(f"    {line}") for line in two_plans((new, old), plans, WIDTH - 4))
+    named = by if shown.others is None else ""  # it was chosen for the run, and stands above
     if shown.control:
         yield from wrapped(f"  {control_words(shown.control)}", "dim")
     yield from wrapped(
-        f"gate {new}/{old}{shown.step and f', {shown.step}'}: {'; '.join(_words(pairs, gate))}", ANSWERS[gate.answer]
+        f"gate {new}/{old}{shown.step and f', {shown.step}'}{named}: {'; '.join(_words(pairs, gate))}",
+        ANSWERS[gate.answer],
     )
 
 
