@@ -16,6 +16,7 @@ from pydantic import ValidationError
 from dbbench.engine import registry
 from dbbench.engine.base import Engine, Session, Setup
 from dbbench.engine.offered import OPERATIONS, offers
+from dbbench.engine.options import Shares
 from dbbench.engine.size import Size
 from dbbench.engine.traits import MissingFeature, Publication
 from dbbench.engine.urls import VARIABLE
@@ -41,6 +42,8 @@ ON_RECORDS = (
     "update_many",
     "delete_many",
 )
+#: For an engine that has one limit for cache and work.
+_ENGINE_MIB = 512
 Opener = Callable[..., Engine]
 WholeTrial = Callable[[str, str], TrialResult]
 
@@ -125,9 +128,8 @@ class EngineContract:
 
     def asked(self, tmp_path: Path, directory: Path, tier: Tier, options: Mapping[str, object] | None = None) -> Setup:
         """What the engine is made from."""
-        return Setup(
-            directory, tier, self.options if options is None else options, self.url.replace("{tmp}", str(tmp_path))
-        )
+        given = self.options if options is None else options
+        return Setup(directory, tier, given, self.url.replace("{tmp}", str(tmp_path)), Shares(memory=_ENGINE_MIB))
 
     @pytest.fixture
     def engine_class(self) -> type[Engine]:
