@@ -6,7 +6,7 @@ from itertools import chain, repeat
 from time import monotonic, sleep
 from typing import Any, ClassVar
 
-from dbbench.engine import Dialect, Rows
+from dbbench.engine import Dialect, Rows, Unsupported
 from dbbench_plugins.sql_vectors import VectorRows, VectorTable
 from dbbench_plugins.sqlite import CommonOptions, FTS5Session, SQLite, rows
 
@@ -20,6 +20,7 @@ class LibSQLSession(VectorRows, FTS5Session):
     def __init__(self, connection: Any, dialect: Dialect) -> None:
         super().__init__(connection, dialect)
         ((self.milliseconds,),) = rows(connection, "PRAGMA busy_timeout")
+        ((self.journal,),) = rows(connection, "PRAGMA journal_mode")
 
     def begin(self) -> None:
         """Wait for the lock here: the driver keeps Python's while it waits, and so keeps the thread that has it."""
@@ -35,6 +36,19 @@ class LibSQLSession(VectorRows, FTS5Session):
                 sleep(pause)
         finally:
             self.execute(f"PRAGMA busy_timeout = {self.milliseconds}")
+
+    def prepare_append(self) -> Callable[[Any, Any, Any], object]:
+        self._refuse_without_log()
+        return super().prepare_append()
+
+    def prepare_append_texts(self) -> Callable[[Sequence[int], Sequence[str]], object]:
+        self._refuse_without_log()
+        return super().prepare_append_texts()
+
+    def _refuse_without_log(self) -> None:
+        """Raise Unsupported where a commit and a search would wait for each other, each in turn with Python's lock."""
+        if self.journal != "wal":
+            raise Unsupported("its driver can't commit while others search, unless SQLite keeps a write-ahead log")
 
     def prepare_query(self, sql: str) -> Callable[[], Rows]:
         execute = self.connection.execute

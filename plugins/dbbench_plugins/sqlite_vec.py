@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from dbbench.engine import Dialect, LoadPart, Session, Unsupported
@@ -20,13 +20,22 @@ class VecSession(Session):
     def __init__(self, connection: Any, _dialect: Dialect) -> None:
         self.connection = connection
 
+    def _at_once(self, sql: str, rows: Iterable[Any]) -> None:
+        """A transaction that locks before it reads: two that read first would wait for each other."""
+        self.connection.execute("BEGIN IMMEDIATE")
+        try:
+            self.connection.executemany(sql, rows)
+        except BaseException:
+            self.connection.execute("ROLLBACK")
+            raise
+        self.connection.execute("COMMIT")
+
     def prepare_add(self) -> Callable[[Any, Any, Any], object]:
         insert = "INSERT INTO vectors (key, label, vector) VALUES (?, ?, ?)"
 
         def add(keys: Any, vectors: Any, labels: Any) -> None:
-            with self.connection:  # a transaction
-                rows = zip(keys.tolist(), labels.tolist(), vectors, strict=True)  # a row is a buffer of bytes
-                self.connection.executemany(insert, rows)
+            rows = zip(keys.tolist(), labels.tolist(), vectors, strict=True)  # a row is a buffer of bytes
+            self._at_once(insert, rows)
 
         return add
 
@@ -34,8 +43,7 @@ class VecSession(Session):
 
     def prepare_remove(self) -> Callable[[Any], object]:
         def remove(keys: Any) -> None:
-            with self.connection:
-                self.connection.executemany("DELETE FROM vectors WHERE key = ?", [(key,) for key in keys.tolist()])
+            self._at_once("DELETE FROM vectors WHERE key = ?", [(key,) for key in keys.tolist()])
 
         return remove
 
