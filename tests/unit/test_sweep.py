@@ -187,6 +187,12 @@ def test_two_curves_of_a_chart_never_have_one_shape() -> None:
     assert len({*drawn.values()}) == 8
 
 
+def test_more_curves_than_shapes_have_each_shape_before_any_comes_again() -> None:
+    drawn = [*shapes(TITLES, ENGINES, Look({str(number): "c0" for number in range(10)})).values()]
+    assert len({*drawn[:8]}) == 8
+    assert len(drawn) == 10
+
+
 def test_names_at_the_ends_of_curves_keep_apart() -> None:
     scene = Scene(600, 320, "", "")
     curves = [Curve(title, "c0", "circle", [(0, 1), (1, 9.99)]) for title in TITLES[:6]]

@@ -44,11 +44,15 @@ class Plot:
 
 
 def shapes(titles: Sequence[str], engines: Mapping[str, str], look: Look) -> dict[str, str]:
-    """Title -> the shape of its curve: that of its engine in other charts, unless another curve of this has it."""
+    """Title -> the shape of its curve: that of its engine in other charts, unless one before it has that.
+
+    Eight curves have eight shapes; the ones after them have the same again.
+    """
     own = {engine: _SHAPES[number % MOST] for number, engine in enumerate(look.colours)}
-    free = list(_SHAPES)
+    free: list[str] = []
     found = {}
     for title in titles:
+        free = free or list(_SHAPES)
         shape = own.get(engines[title], "")
         found[title] = shape if shape in free else free[0]
         free.remove(found[title])
