@@ -349,6 +349,14 @@ def test_headings_have_links_that_keep_the_state(open_page: Open) -> None:
         assert page.locator(f"[id='{(link.get_attribute('href') or '')[1:]}']").count() == 1
 
 
+def test_a_link_leads_to_its_heading_wherever_the_page_was_opened(open_page: Open) -> None:
+    page = open_page("#sort=name&at=invoices.scan-1")
+    page.evaluate("addEventListener('hashchange', () => { window.followed = true; })")
+    page.locator("nav a", has_text="join 1").first.click()
+    page.wait_for_function("window.followed")
+    assert 0 <= page.locator("[id='invoices.join-1']").evaluate("(head) => head.getBoundingClientRect().top") < 200
+
+
 def test_without_scripts_and_in_print_the_charts_stand(open_page: Open) -> None:
     plain = open_page(java_script_enabled=False)
     assert plain.locator(".heat:visible td small").count() > 8 * len(MANY) * 0.8  # the overview

@@ -36,7 +36,7 @@
   // The state in the URL's fragment, so that it can be sent to others.
   const read = () => {
     const text = location.hash.slice(1);
-    if (text && !text.includes("=")) return;  // a heading
+    if (text && !text.includes("=")) { state.at = text; return; }  // a heading
     const asked = new URLSearchParams(text), found = usual();
     const pick = (key, known) => new Set(asked.has(key) ? asked.get(key).split(",").filter((name) => known.includes(name)) : known);
     found.e = pick("engines", names); found.s = pick("steps", steps);
