@@ -79,8 +79,6 @@ def verdict(scenario: ScenarioView, *, alike: bool = False) -> str:
 
     `alike`: without what sets engines apart, as where several scenarios have it in common.
     """
-    if len(scenario.standings) == 1:
-        return _alone(scenario)
     unlike = "" if alike else _unlike(_lines(scenario))
     found = (_overall(scenario), _wins(scenario), _smallest(scenario), unlike)
     return " ".join(filter(None, found))
@@ -88,8 +86,6 @@ def verdict(scenario: ScenarioView, *, alike: bool = False) -> str:
 
 def summary(scenario: ScenarioView) -> str:
     """The verdict without the wins, for use above a list of them."""
-    if len(scenario.standings) == 1:
-        return _alone(scenario)
     return " ".join(filter(None, (_overall(scenario), _smallest(scenario), _unlike(_lines(scenario)))))
 
 
@@ -141,6 +137,8 @@ def overall(shown: View) -> str:
     """Sentence on the fastest engines over all scenarios."""
     if len(shown.scenarios) == 1:
         return _overall(shown.scenarios[0])
+    if len(shown.across) == 1:
+        return _alone(next(filter(None, shown.across[0])))
     known = [(line, mean) for line in shown.across if (mean := mean_over(line))]
     if not known:
         return "No engine has a figure in every timed step of every scenario."
@@ -153,8 +151,8 @@ def overall(shown: View) -> str:
     return f"Fastest over {len(shown.scenarios)} scenarios{few}: {'; then '.join(named)} the best result on average."
 
 
-def _alone(scenario: ScenarioView) -> str:
-    return f"{scenario.standings[0].title} was run alone, so there is nothing to compare it with."
+def _alone(item: Standing) -> str:
+    return f"{item.title} was run alone, so there is nothing to compare it with."
 
 
 def finding(step: StepView) -> str:
@@ -273,6 +271,8 @@ def _only(title: str, where: str, lines: Sequence[Line], others: int) -> str:
 
 
 def _overall(scenario: ScenarioView) -> str:
+    if len(scenario.standings) == 1:
+        return _alone(scenario.standings[0])
     if not _timed(scenario):
         return ""
     known = sorted((item for item in scenario.standings if item.mean_ratio), key=lambda item: item.mean_ratio or 0)

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from dbbench.report.run_view import View, view
-from dbbench.report.verdict import finding, overall, smallest, verdict, wins
+from dbbench.report.verdict import conclusion, finding, overall, smallest, verdict, wins
 from dbbench.results.outcome import Outcome
 from dbbench.results.run_directory import Run
 from tests.fabricated import FORBIDDEN, Fake, fabricate
@@ -128,6 +128,11 @@ def test_arrow_batches_are_not_ranked_with_rows_and_the_answer_says_so(tmp_path:
 def test_arrow_batches_alone_are_ranked(tmp_path: Path) -> None:
     found = shown(tmp_path, Fake("A", gives="batches"), Fake("B", 2.0, gives="batches")).scenarios[0]
     assert finding(found.step("join-1")) == "A is 2.00 times as fast as the next, B."
+
+
+def test_one_engine_of_several_scenarios_is_said_to_be_alone(tmp_path: Path) -> None:
+    found = view(fabricate(tmp_path / "run", {"a": Fake("A")}, suite="mixes", rounds=1))
+    assert conclusion(found) == "A was run alone, so there is nothing to compare it with."
 
 
 @pytest.mark.parametrize(("tier", "how"), [("power", "More"), ("memory", "Less")])
