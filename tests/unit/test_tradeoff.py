@@ -116,11 +116,12 @@ ROWS = [
 ]  # fmt: skip
 
 
-def scenes(*changes: tuple[str, str], rows: Sequence[Row] = ROWS) -> dict[str, Any]:
+def scenes(*changes: tuple[str, str], rows: Sequence[Row] = ROWS, without: str = "") -> dict[str, Any]:
     scenario = parsed(*changes).scenario("a")
     views = tuple(
         step_view(scenario, step, [each for each in rows if each.step == step.name], Data(), [], {})
         for step in scenario.steps
+        if step.name != without
     )
     view = ScenarioView("S", scenario, views, (), (), scenario.charts, Data(), "", frozenset())
     look = Look({"graph": "c0", "flat": "c1", "slow": "c2"})
@@ -175,6 +176,10 @@ def test_a_step_against_another_has_its_unit_below() -> None:
     assert any("better up and to the left" in text for text in texts(scene))
     assert "Load, s" in texts(scene)
     assert len(rings(scene)) == 2
+
+
+def test_without_the_step_that_it_is_against_there_is_no_chart() -> None:
+    assert [*scenes(without="load")] == ["near-by-recall"]
 
 
 def test_a_size_of_vectors_is_beside_their_numbers_as_float32() -> None:

@@ -12,7 +12,7 @@ from dbbench.report.charts.scene import Dot, Scene
 from dbbench.report.remarks import detail
 from dbbench.report.run_view import ScenarioView
 from dbbench.report.step_view import WIDE_RANGE, StepView, heading, joined
-from dbbench.suite.charts import Tradeoff
+from dbbench.suite.charts import RECALL, Tradeoff
 from dbbench.suite.steps.base import ClientsStep
 
 #: Pixels that the curves take.
@@ -72,13 +72,15 @@ def figures(chart: Tradeoff, scenario: ScenarioView, look: Look) -> Iterator[tup
     # One curve can't show two figures that differ by more than what it is drawn against.
     views = [each for each in views if _clients(each) == _clients(views[0])]
     across = Across(next((each for each in scenario.steps if each.step.name == chart.against), None))
+    if across.view is None and chart.against != RECALL:
+        return  # a report of some steps may lack it
     points = [
         Point(line.row, x, line.row.value)
         for view in views
         for line in view.lines
         if line.row.ranked and line.row.value and (x := across.of(line.row))
     ]
-    if chart.against == "recall":
+    if chart.against == RECALL:
         points = [*_once(points)]
     if points:
         yield f"{'-'.join(chart.steps)}-by-{chart.against}", tradeoff(chart, views, across, points, look)
