@@ -332,9 +332,12 @@ def heading(unit: Unit, counts: str = "operations") -> str:
     return f"{known.removesuffix('/s')} {counts}/s".strip() if known.endswith("/s") else known
 
 
-def times(ratio: float) -> str:
-    """A ratio in words, without its sign: two decimals, or more where a small one needs them for two figures."""
-    if ratio >= 100:
+def times(ratio: float, most: float = 100) -> str:
+    """A ratio in words, without its sign: two decimals, or more where a small one needs them for two figures.
+
+    From `most` on it has none.
+    """
+    if ratio >= most:
         return f"{ratio:,.0f}"
     return f"{ratio:.{1 - math.floor(math.log10(ratio)) if 0 < ratio < 0.1 else 2}f}"
 

@@ -402,6 +402,12 @@ def test_a_gate_that_could_not_decide_says_so_and_what_to_do(small: Suite) -> No
     assert f"**Gate:** undecided at 5 %: {words.replace('of a', 'of `a`')}" in markdown(found, 0.05)
 
 
+def test_a_large_speed_up_keeps_two_figures(small: Suite) -> None:
+    text = terminal(compare([side(small)], [side(small, "r2", 0.001)]))
+    assert "a load  1,000 ms  1.00 ms  ×0.0010  0.00087 to 0.0011\n" in text
+    assert [comparison.times(ratio) for ratio in (0.998, 1.0, 1.004, 1.5)] == ["0.998", "1.00", "1.004", "1.50"]
+
+
 def test_names_that_are_long_get_a_line_of_their_own() -> None:
     names = {"step": "s" * 45, "engine": "e" * 40}
     pairs = compare_rows(six_runs([row(**names)]), six_runs([row(times(2), **names)]))

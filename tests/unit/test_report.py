@@ -120,6 +120,11 @@ def test_several_scenarios_have_names_and_a_table(tmp_path: Path) -> None:
     assert lines[at + 5].startswith(f"{shown.scenarios[0].scenario.title}. Fastest overall: A")
 
 
+def test_a_mean_in_the_terminal_has_as_many_digits_as_its_interval(tmp_path: Path) -> None:
+    lines = printed(view(fabricate(tmp_path / "run", {"a": Fake("A"), "b": Fake("B", 1234.56)}, rounds=6, noise=0.0)))
+    assert any(line.split()[:4] == ["b", "×1,235", "1,235", "to"] for line in lines)
+
+
 def test_memory_that_is_no_more_than_the_null_engines_is_said_so(tmp_path: Path) -> None:
     engines = {"a": Fake("A", more={"peak_memory": 10**6}), "b": Fake("B", more={"peak_memory": 10**9})}
     made = fabricate(tmp_path / "run", engines, rounds=2)

@@ -14,7 +14,7 @@ from dbbench.report.charts.layout import CAPTION, MARGIN, NAME, SMALL, Look, She
 from dbbench.report.charts.measure import widest, wrap
 from dbbench.report.charts.scene import Box, Scene, Text
 from dbbench.report.run_view import ScenarioView, View
-from dbbench.report.step_view import LEAST_SHARE, StepView
+from dbbench.report.step_view import LEAST_SHARE, StepView, times
 from dbbench.report.verdict import verdict
 from dbbench.suite.charts import Overview
 
@@ -43,7 +43,9 @@ class Cell:
     @property
     def text(self) -> str:
         """The ratio; a dash without anything."""
-        return "–" if self.ratio is None and not self.under else "" if self.ratio is None else f"×{_bare(self.ratio)}"
+        return (
+            "–" if self.ratio is None and not self.under else "" if self.ratio is None else f"×{times(self.ratio, 10)}"
+        )
 
     @property
     def shade(self) -> float:
@@ -170,7 +172,7 @@ def _row(scene: Scene, cells: Sequence[Cell], left: float, column: float, top: f
 
 
 def _mean(item: Standing, *, shaded: bool = False) -> Cell:
-    under = "" if item.low is None or item.high is None else f"{_bare(item.low)}–{_bare(item.high)}"
+    under = "" if item.low is None or item.high is None else f"{times(item.low, 10)}–{times(item.high, 10)}"
     return Cell(item.mean_ratio, under, shaded=shaded)
 
 
@@ -191,7 +193,7 @@ def _cell(item: Standing, view: StepView) -> Cell:
 
 
 def _said(engines: Sequence[Standing]) -> str:
-    return "; ".join(f"{item.title} ×{_bare(item.mean_ratio)}" for item in engines if item.mean_ratio)
+    return "; ".join(f"{item.title} ×{times(item.mean_ratio, 10)}" for item in engines if item.mean_ratio)
 
 
 def _harness(steps: Sequence[StepView]) -> list[str]:
@@ -201,7 +203,3 @@ def _harness(steps: Sequence[StepView]) -> list[str]:
     if step is None or line is None or share < LEAST_SHARE:
         return []
     return [f"dbbench's own overhead: at most {share:.1%} ({line.row.title}, {step.step.name.replace('-', ' ')})."]
-
-
-def _bare(times: float) -> str:
-    return f"{times:.2f}" if times < 10 else f"{times:,.0f}"

@@ -10,6 +10,7 @@ from dbbench.analysis.history import FEWEST_RUNS, Change, History, Series
 from dbbench.analysis.units import fitting
 from dbbench.analysis.verdicts import changed
 from dbbench.report.export.markdown_page import escaped
+from dbbench.report.step_view import times
 from dbbench.report.terminal.comparison import wrapped
 
 
@@ -55,21 +56,11 @@ def _line(series: Series, change: Change, shown: History) -> ChangeLine:
         step=step_name(series, shown),
         before=unit.text(change.before),
         after=unit.text(change.after),
-        verdict=f"{_times(change.ratio)} {_word(series, change)}",
+        verdict=f"×{times(max(change.ratio, 1 / change.ratio), 10)} {changed(change.ratio, series.unit)}",
         since=runs(shown)[change.at],
         notes=tuple(_notes(change)),
         worse=change.ratio > 1,
     )
-
-
-def _times(ratio: float) -> str:
-    """How many times, above 1 for a change in either direction."""
-    times = max(ratio, 1 / ratio)
-    return f"×{times:.2f}" if times < 10 else f"×{times:,.0f}"
-
-
-def _word(series: Series, change: Change) -> str:
-    return changed(change.ratio, series.unit)
 
 
 def _notes(change: Change) -> Iterator[str]:

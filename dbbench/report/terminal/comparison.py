@@ -16,6 +16,7 @@ from dbbench.analysis.ranking import BAND
 from dbbench.analysis.units import fitting
 from dbbench.analysis.verdicts import Alone, ComparisonVerdict, NoRatio, Pair
 from dbbench.host import machine
+from dbbench.report import step_view
 from dbbench.report.remarks import detail
 from dbbench.report.step_view import SMALL_CHANGE, small_share
 from dbbench.report.warnings import comparison_warnings
@@ -402,7 +403,5 @@ def _machine(side: Side) -> str:
 
 
 def times(ratio: float) -> str:
-    """Two places, or three where two would hide on which side of 1 it lies."""
-    if ratio >= 100:
-        return f"{ratio:,.0f}"
-    return f"{ratio:.3f}" if ratio != 1 and f"{ratio:.2f}" == "1.00" else f"{ratio:.2f}"
+    """A ratio in words, with three decimals where two would hide on which side of 1 it lies."""
+    return f"{ratio:.3f}" if ratio != 1 and f"{ratio:.2f}" == "1.00" else step_view.times(ratio)

@@ -58,7 +58,7 @@ def _answer(shown: View, width: int) -> Iterator[Text]:
         engines = [
             (
                 next(item.engine for item in line if item),
-                tuple(f"×{item.mean_ratio:.2f}" if item and item.mean_ratio else "-" for item in line),
+                tuple(f"×{times(item.mean_ratio)}" if item and item.mean_ratio else "-" for item in line),
             )
             for line in shown.across
         ]
@@ -179,7 +179,7 @@ def _overall(scenario: ScenarioView, width: int) -> Iterator[Text]:
             (
                 item.engine,
                 (
-                    f"×{item.mean_ratio:.2f}" if item.mean_ratio else "-",
+                    f"×{times(item.mean_ratio)}" if item.mean_ratio else "-",
                     "" if item.low is None or item.high is None else f"{times(item.low)} to {times(item.high)}",
                     "as null" if mine and mine.peak_memory == 0 else _amount("B", mine.peak_memory if mine else None),
                     _amount("s", mine.cpu_seconds if mine else None),
