@@ -4,7 +4,7 @@
   const SORTS = [["best", "best first"], ["name", "name"], ["memory", "memory"], ["cpu", "CPU time"], ["written", "bytes written"], ["size", "size"]];
   const FORMS = [["", "rows with rows"], ["all", "rows with Arrow batches"]];
   const SCALES = [["", "as fits"], ["linear", "linear"], ["log", "logarithmic"]];
-  const names = run.engines.map((e) => e[0]), steps = run.scenarios.flatMap((s) => s.steps.map((t) => t.id));
+  const names = run.engines.map((e) => e[0]), parts = run.scenarios.flatMap((s) => s.steps), steps = parts.map((t) => t.id);
   const usual = () => ({ e: new Set(names), s: new Set(steps), sort: run.sort || "best", scale: "", forms: run.mixed ? "all" : "", base: "", at: "" });
   const every = (what) => doc.querySelectorAll(what);
   const byId = (id) => doc.getElementById(id);
@@ -69,11 +69,13 @@
     return known.length ? (step.higher ? max(...known) : min(...known)) : null;
   };
   const ratio = (step, row, best) => (row && best && verified(step, [row]).length ? cost(step, row[1]) / cost(step, best) : null);
+  const rowOf = (step, engine) => step.rows.find((row) => row[0] === engine);
+  const bestsOf = (scenario) => new Map(scenario.steps.map((step) => [step, against(step)]));
   const mean = (scenario, engine, bests) => {
     let sum = 0, count = 0;
     for (const step of scenario.steps) {
       if (!step.mean || !state.s.has(step.id) || !bests.get(step)) continue;
-      const found = ratio(step, step.rows.find((row) => row[0] === engine), bests.get(step));
+      const found = ratio(step, rowOf(step, engine), bests.get(step));
       if (!found) return null;
       sum += ln(found); count += 1;
     }
@@ -107,7 +109,7 @@
   };
   const summary = (scenarios) => {
     const means = names.map((_, engine) => {
-      const each = scenarios.map((scenario) => mean(scenario, engine, new Map(scenario.steps.map((step) => [step, against(step)]))));
+      const each = scenarios.map((scenario) => mean(scenario, engine, bestsOf(scenario)));
       return [engine, each.every((found) => found) ? exp(each.reduce((sum, found) => sum + ln(found), 0) / each.length) : null];
     }).filter(([engine, found]) => found && seen(engine)).sort((a, b) => a[1] - b[1]);
     if (means.length < 2) return "";
@@ -116,11 +118,11 @@
   };
   const wins = () => {
     const found = new Map();
-    for (const step of run.scenarios.flatMap((scenario) => scenario.steps)) {
+    for (const step of parts) {
       const first = step.mean && state.s.has(step.id) && leaders(step);
       if (first) found.set(first.who, [...(found.get(first.who) || [make("b", first.who)]), make("a", { href: "#" + step.id }, spaced(step.name), first.gap && make("i", " " + first.gap))]);
     }
-    return [...found.values()].map((parts) => make("p", {}, ...parts));
+    return [...found.values()].map((links) => make("p", {}, ...links));
   };
   const USED = { memory: 1, cpu: 2, written: 3, size: 4 };
   const order = (scenario, rows, engine, best) => {
@@ -140,10 +142,9 @@
       if (rank(step, row)) lines.push(`rank ${rank(step, row)}`);
       if (rounds > 1) lines.push(`${rounds} rounds`);
       if (apart(step, row)) lines.push(`${sort(step)[1]}: not ranked with ${sort(step)[0]}`);
-      if (words) lines.push(words);
+      lines.push(words);
     }
-    if (run.engines[engine][2]) lines.push(run.engines[engine][2]);
-    return lines.join("\n");
+    return [...lines, run.engines[engine][2]].filter(Boolean).join("\n");
   };
 
   const ticks = (log, from, most) => {
@@ -196,12 +197,12 @@
   };
 
   const overview = (scenario) => {
-    const shown = scenario.steps.filter((step) => state.s.has(step.id)), bests = new Map(scenario.steps.map((step) => [step, against(step)]));
-    const there = [...names.keys()].filter((place) => seen(place) && scenario.steps.some((step) => step.rows.some((row) => row[0] === place)));
+    const shown = scenario.steps.filter((step) => state.s.has(step.id)), bests = bestsOf(scenario);
+    const there = [...names.keys()].filter((place) => seen(place) && scenario.steps.some((step) => rowOf(step, place)));
     const means = new Map(there.map((engine) => [engine, mean(scenario, engine, bests)]));
     const sorted = order(scenario, there, (engine) => engine, (a, b) => (means.get(a) ?? Infinity) - (means.get(b) ?? Infinity) || 0);
     const cell = (step, engine) => {
-      const row = step.rows.find((each) => each[0] === engine), found = ratio(step, row, bests.get(step)), cell = make("td");
+      const row = rowOf(step, engine), found = ratio(step, row, bests.get(step)), cell = make("td");
       if (row && row[1] !== null) {
         cell.append(found ? times(found, 10) + " " : "", make("small", withUnit(row[1], step)));
         if (found) cell.style.setProperty("--a", min(max(log10(found), 0) / 2, 1).toFixed(2));
@@ -223,8 +224,8 @@
   const used = (scenario) => {  // what whole trials took
     for (const [place, key] of ["peak_memory", "cpu_seconds", "written_bytes"].entries()) {
       const list = lists.get(`${scenario.id}-${key}`), value = (each) => each[place + 1];
-      const rows = scenario.used.filter((each) => value(each) !== null).map((each) => [each[0], value(each), null, null, "", "", true, 0]).sort((a, b) => a[1] - b[1]);
-      if (list) arrange(scenario, { rows, unit: "", higher: false, auto: true }, list);
+      const rows = scenario.used.filter((each) => value(each) !== null).map((each) => [each[0], value(each), null, null, "", "", true]).sort((a, b) => a[1] - b[1]);
+      if (list) arrange(scenario, { rows, auto: true }, list);
     }
   };
 
@@ -233,7 +234,7 @@
   const retell = () => {
     const whole = all() && state.s.size === steps.length && !state.base && state.forms === usual().forms;
     for (const [box, nodes] of worded) {
-      const id = box.parentNode.querySelector("h2")?.id, step = box.closest("section") && run.scenarios.flatMap((each) => each.steps).find((each) => each.id === id);
+      const id = box.parentNode.querySelector("h2")?.id, step = box.closest("section") && parts.find((each) => each.id === id);
       const of = box.dataset.of ? run.scenarios.filter((each) => each.id === box.dataset.of) : run.scenarios;
       box.replaceChildren(...(whole ? nodes : box.matches(".wins") ? wins() : [step ? finding(step) : summary(of)]));
     }
@@ -288,10 +289,10 @@
   };
   const controls = () => byId("explore").append(
     make("div.row", {}, select("sort", "Sort by", SORTS), select("scale", "Scale", SCALES),
-      ...(run.scenarios.some((scenario) => scenario.steps.some((step) => step.other)) ? [select("forms", "Rank", FORMS)] : []),
+      ...(parts.some((step) => step.other) ? [select("forms", "Rank", FORMS)] : []),
       select("base", "Ratios to", [["", "the best"], ...engines]),
       button("Reset", () => changed(usual()))),
-    choices("e", "Engines", engines), choices("s", "Steps", run.scenarios.flatMap((s) => s.steps.map((t) => [t.id, t.title]))));
+    choices("e", "Engines", engines), choices("s", "Steps", parts.map((t) => [t.id, t.title])));
 
   const tip = make("div", { id: "tip", role: "tooltip" });
   const point = (event) => {
