@@ -167,6 +167,11 @@ class StepView:
         return self.step.unit == "B"
 
     @property
+    def withheld(self) -> bool:
+        """Whether a figure is withheld: then nobody is known to be the first."""
+        return any(line.withheld for line in self.lines)
+
+    @property
     def in_parts(self) -> bool:
         """Whether a size is in parts: then its figure is what the data cost, else the total."""
         return any(found.empty is not None for found in self.footprints.values())
@@ -225,7 +230,7 @@ class StepView:
             *self._in_one_process(),
             *host_notes(line.row for line in self.lines),
         ]
-        best = "Ratios are to the best figure that is shown." if any(line.withheld for line in self.lines) else ""
+        best = "Ratios are to the best figure that is shown." if self.withheld else ""
         span = f"{self.rank_note[0].upper()}{self.rank_note[1:]}." if self.rank_note else ""
         return " ".join(filter(None, (*words, span, best)))
 

@@ -43,7 +43,7 @@ def wins(scenarios: Sequence[ScenarioView]) -> list[Win]:
 def _leading(step: StepView) -> list[Line]:
     """The first engine, or those that tie with it; without ranks the one with the best figure; empty without any."""
     known = _known(step)
-    if len(known) < 2 or any(line.withheld for line in step.lines):
+    if len(known) < 2 or step.withheld:
         return []
     ranked = [line for line in known if line.row.rank]
     if not ranked:
@@ -194,7 +194,7 @@ def _order(step: StepView) -> str:
     if len(step.lines) + len(step.failed) < 2:
         return ""
     known = _known(step)
-    if any(line.withheld for line in step.lines):
+    if step.withheld:
         return _shown(step, known)
     if not known:
         return "No engine's work was verified here." if step.lines else "No engine has a figure here."
@@ -314,7 +314,7 @@ def _mean(item: Standing) -> str:
 
 
 def _wins(scenario: ScenarioView) -> str:
-    timed = [step for step in _timed(scenario) if any(line.row.rank for line in step.lines)]
+    timed = [step for step in _timed(scenario) if not step.withheld and any(line.row.rank for line in step.lines)]
     if not timed:
         return ""
     firsts = [[line.row.title for line in step.lines if line.row.rank and line.row.rank.worst == 1] for step in timed]

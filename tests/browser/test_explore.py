@@ -93,7 +93,7 @@ def test_engines_can_be_chosen_and_ratios_follow(open_page: Open) -> None:
     assert (
         page.locator(".verdict")
         .inner_text()
-        .startswith("Of those chosen, by the mean over the steps shown: SQLite (sqlite3) ×1.00;")
+        .startswith("Of the figures shown, by the mean over the steps: SQLite (sqlite3) ×1.00;")
     )
     assert "MariaDB" not in page.locator(".wins").inner_text()
     assert page.locator("tr[data-e]:visible", has_text="DuckDB (rows)").count() == 0
@@ -110,6 +110,32 @@ def test_ranks_are_among_the_engines_chosen(visit: Visit, tmp_path: Path) -> Non
         "3",
     ]
     assert page.locator(".wins b").all_text_contents() == ["Tie: B, C"]
+
+
+def test_no_choice_names_a_winner_where_a_figure_is_withheld(visit: Visit, tmp_path: Path) -> None:
+    fakes = {"a": Fake("A", probed=FORBIDDEN), "b": Fake("B", 2.0), "c": Fake("C", 4.0)}
+    found = view(fabricate(tmp_path / "run", fakes, rounds=6), publish=True)
+    write_report(found, ("html",))
+    for fragment in ("", "#steps=invoices.join-1", "#engines=b,c"):
+        page = visit(found.folder / "report" / "index.html", fragment)
+        ranks = page.locator("section:has([id='invoices.join-1']) li:not([hidden]) > :first-child")
+        assert [text for text in ranks.all_text_contents() if text] == ["1-2", "3"]
+        assert page.locator(".wins b").count() == 0
+
+
+@pytest.mark.parametrize("lacking", ["", "a"])
+def test_a_choice_has_the_winners_that_the_report_has(visit: Visit, tmp_path: Path, lacking: str) -> None:
+    """Two that are 1 % apart in too few rounds for ranks; and a best figure that lacks a round, and so has no rank."""
+
+    def without_a_round(result: dict[str, Any]) -> None:
+        if (result["engine_name"], result["round"]) == (lacking, 3):
+            result["steps"] = [step for step in result["steps"] if step["name"] != "join-1"]
+
+    fakes = {"a": Fake("A"), "b": Fake("B", 3.0 if lacking else 1.01), "c": Fake("C", 9.0)}
+    run = fabricate(tmp_path / "run", fakes, rounds=8 if lacking else 2, noise=0.0, change=without_a_round)
+    write_report(view(run), ("html",))
+    page = visit(run.report / "index.html", "#steps=invoices.join-1")
+    assert page.locator(".wins b").all_text_contents() == ([] if lacking else ["Tie: A, B"])
 
 
 def test_arrow_batches_stand_apart_until_the_reader_wants_them_ranked(visit: Visit, tmp_path: Path) -> None:

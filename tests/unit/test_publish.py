@@ -16,6 +16,7 @@ from dbbench.analysis.gate import gated
 from dbbench.analysis.publication import ALLOWED, CONDITIONS, FORBIDDEN, terms
 from dbbench.engine.traits import Publication
 from dbbench.errors import UserError
+from dbbench.report.export.page_data import page_data
 from dbbench.report.remarks import detail
 from dbbench.report.run_view import View, view
 from dbbench.report.terminal import comparison, progress, run
@@ -162,6 +163,12 @@ def test_its_place_in_the_order_stays(published: Run) -> None:
     assert (line.rank, line.interval, line.ratio, line.details, line.share) == ("", "", "", (), "")
     ranks = [line.rank for line in view(published, publish=True).scenarios[0].steps[0].lines]
     assert ranks == ["1", "2-3", "", "3-4"]
+
+
+def test_the_page_has_these_ranks_and_recounts_none(published: Run) -> None:
+    (scenario,) = json.loads(page_data(view(published, publish=True)))["scenarios"]
+    assert all(step["withheld"] for step in scenario["steps"])
+    assert [row[4] for row in scenario["steps"][0]["rows"]] == ["1", "2-3", "", "3-4"]
 
 
 def test_ranks_leave_room_for_it_where_the_order_alone_does_not_say_on_which_side_it_is(tmp_path: Path) -> None:

@@ -81,6 +81,7 @@ def test_who_lacks_rounds_is_neither_first_nor_next(tmp_path: Path) -> None:
 def test_nothing_withheld_is_told(tmp_path: Path) -> None:
     one = shown(tmp_path / "1", Fake("A", probed=FORBIDDEN), Fake("B", 2.0), Fake("C", 3.0), publish=True).scenarios[0]
     assert finding(one.step("join-1")) == "Of the figures that may be shown, B has the best: 120 ms."
+    assert "lear win" not in verdict(one)
     none = shown(tmp_path / "2", Fake("A", probed=FORBIDDEN), Fake("B", probed=FORBIDDEN), publish=True).scenarios[0]
     assert finding(none.step("join-1")) == "No figure may be shown here."
     fakes = [Fake("A"), Fake("B"), Fake("C", gives="batches", probed={**FORBIDDEN, "url": "db://there"})]

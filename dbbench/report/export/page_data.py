@@ -65,6 +65,7 @@ def _step(step: StepView, scenario: ScenarioView, shown: View, numbers: dict[str
         "title": step.step.title,
         "unit": step.unit.symbol if step.unit.symbol.startswith("/") else f" {step.unit.symbol}",
         "higher": step.higher,
+        **({"withheld": True} if step.withheld else {}),
         "interval": step.interval,
         # What counts for the mean over steps: times and rates that were verified for some engine, without a mix's fill.
         "mean": step.step.unit != "B"
@@ -96,7 +97,9 @@ def _step(step: StepView, scenario: ScenarioView, shown: View, numbers: dict[str
                 _short(line.row.value, size),
                 _short(line.row.low, size),
                 _short(line.row.high, size),
-                line.rank if (known := _better(line.row.rank, line.row.better, numbers)) is None else known,
+                line.rank
+                if step.withheld or (known := _better(line.row.rank, line.row.better, numbers)) is None
+                else known,
                 unsteady(line.row) if line.row.value is not None else line.value,
                 line.row.verified,
                 len(line.row.trial_means) if line.row.unit != "B" else 0,

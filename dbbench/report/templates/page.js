@@ -93,9 +93,9 @@
   };
   const byCost = (step) => (a, b) => cost(step, a[1]) - cost(step, b[1]);
   const leaders = (step) => {  // the first, or those that tie; and the best of the rest
-    const known = verified(step, chosen(step)).sort(byCost(step));
-    if (known.length < 2) return null;
-    const ranked = known.filter((row) => isRanked(step, row)), first = ranked.length ? ranked.filter((row) => !beats(step, row).some(seen)) : [known[0]];
+    const known = verified(step, chosen(step)).sort(byCost(step)), ranked = known.filter((row) => isRanked(step, row)), [best] = known;
+    if (known.length < 2 || step.withheld || (ranked[0] ?? best) !== best) return null;
+    const first = ranked[0] ? ranked.filter((row) => !beats(step, row).some(seen)) : known.filter((row) => cost(step, row[1]) <= 1.02 * cost(step, best[1]));
     const next = known.find((row) => !first.includes(row));
     return { who: (first.length > 1 ? "Tie: " : "") + first.map((row) => title(row[0])).sort().join(", "), gap: first.length > 1 || !next ? "" : times(ratio(step, next, first[0][1])), next };
   };
@@ -114,7 +114,7 @@
     }).filter(([engine, found]) => found && seen(engine)).sort((a, b) => a[1] - b[1]);
     if (means.length < 2) return "";
     const first = means.slice(0, 3).map(([engine, found]) => title(engine) + " " + times(found)).join("; then ");
-    return `Of those chosen, by the mean over the steps shown: ${first} ${state.base ? "of " + state.base : "the best result"}.${scenarios.length < run.scenarios.length ? "" : aside(scenarios.flatMap((scenario) => scenario.steps))}`;
+    return `Of the figures shown, by the mean over the steps: ${first} ${state.base ? "of " + state.base : "the best result"}.${scenarios.length < run.scenarios.length ? "" : aside(parts)}`;
   };
   const wins = () => {
     const found = new Map();
