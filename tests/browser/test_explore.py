@@ -17,6 +17,7 @@ from dbbench.report.export.html_page import _script, _template
 from dbbench.report.run_view import View, view
 from dbbench.report.sorting import sorted_by
 from dbbench.report.write import write_report
+from dbbench.results.outcome import Outcome
 from tests.browser.conftest import Visit, faults, smallest_text
 from tests.fabricated import FORBIDDEN, MANY, STORES, Fake, fabricate, longer_invoices
 
@@ -70,9 +71,9 @@ def test_the_script_and_the_figures_are_small(shown: View) -> None:
 
 
 def test_all_is_shown_by_the_rules_of_the_report(open_page: Open, shown: View) -> None:
-    page, scenario = open_page(), shown.scenarios[0]
+    page, scenario = open_page("#sort=name"), shown.scenarios[0]
     expected = [line.row.title for line in (*scenario.step("join-1").lines, *scenario.step("join-1").failed)]
-    assert [name.strip() for name in bar_names(page)] == [" ".join(title.split()) for title in expected]
+    assert [name.strip() for name in bar_names(open_page())] == [" ".join(title.split()) for title in expected]
     for standing in scenario.standings:
         if standing.mean_ratio and standing.engine != "hostile":
             told = float(means(page)[standing.title].strip("×").replace(",", ""))
@@ -241,6 +242,21 @@ def test_the_figures_of_a_chart_can_be_copied(open_page: Open, shown: View) -> N
     assert copied(page, "CSV", "in-invoices-used").startswith('"Engine","Peak memory"')
 
 
+@pytest.mark.parametrize(("base", "ratios"), [("", ("1.00", "2.00")), ("&base=c", ("0.500", "1.00"))])
+def test_a_copied_table_has_ranks_and_ratios_of_the_choice(
+    visit: Visit, tmp_path: Path, base: str, ratios: tuple[str, str]
+) -> None:
+    failed = {"join-1": (Outcome.TIMEOUT, "stopped after 600 s")}
+    fakes = {"a": Fake("A"), "b": Fake("B", 2.0), "c": Fake("C", 4.0), "d": Fake("D", bad=failed)}
+    run = fabricate(tmp_path / "run", fakes, rounds=8, noise=0.0)
+    write_report(view(run), ("html",))
+    page = visit(run.report / "index.html", f"#engines=b,c,d{base}")
+    assert copied(page, "Markdown", "invoices.join-1").splitlines()[2:] == [
+        f"| B | 1 | 120 | 120 | 120 | {ratios[0]} |", f"| C | 2 | 240 | 240 | 240 | {ratios[1]} |",
+        "| D |  | timeout |  |  |  |",
+    ]  # fmt: skip
+
+
 def test_a_frame_shows_the_part_that_was_copied(open_page: Open) -> None:
     page = open_page("#engines=sqlite,duckdb")
     frame = copied(page, "iframe", "invoices.join-1")
@@ -300,6 +316,26 @@ def test_steps_can_be_chosen(open_page: Open) -> None:
     page = open_page("#steps=invoices.join-1,invoices.scan-1")
     assert page.locator("section:visible").count() == 2
     assert page.locator(".heat thead th").all_text_contents() == ["Engine", "mean", "join 1", "scan 1"]
+    assert page.locator("nav .step:visible").all_inner_texts() == ["join 1", "scan 1", "what a trial used"]
+
+
+def test_what_is_of_the_whole_run_goes_with_a_choice_and_comes_back(visit: Visit, tmp_path: Path) -> None:
+    stores = {name: STORES[name] for name in ("lmdb", "rocksdb")}
+    run = fabricate(tmp_path / "run", stores, suite="mixes", rounds=6)
+    write_report(view(run), ("html",))
+    page = visit(run.report / "index.html")
+    page.locator(".choose > summary").press("Enter")
+    of_all = page.locator("[id='all-scenarios'], .chart:not([data-live]) .heat, nav [href='#all-scenarios']")
+    intervals = page.locator(".chart[data-live] td > b + small")
+
+    def seen() -> tuple[int, bool]:
+        return sum(each.is_visible() for each in of_all.all()), intervals.count() > 0
+
+    assert seen() == (3, True)
+    page.get_by_label("Ratios to").select_option("lmdb")
+    assert seen() == (0, False)
+    page.get_by_role("button", name="Reset").click()
+    assert seen() == (3, True)
 
 
 def test_the_state_is_in_the_address(open_page: Open) -> None:

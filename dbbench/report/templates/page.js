@@ -216,8 +216,8 @@
       bands.push(make("table.heat", {}, make("thead", {}, make("tr", {}, make("th", "Engine"), ...part.map(([name]) => make("th", name)))), make("tbody", {}, ...sorted.map((engine) => make("tr", {}, make("th", { scope: "row", textContent: title(engine) }), ...part.map(([, of]) => of(engine)))))));
     }
     const what = `Times ${state.base ? state.base + "'s figure" : "the step's best" + (all() ? "" : " of the engines chosen")}, with the figure under it; mean: the geometric mean over the timed steps shown. The stronger the colour, the further behind.`;
-    const region = places.get(scenario.id).lastElementChild;
-    region.replaceChildren(...bands);
+    const region = scenario.box.lastElementChild.cloneNode();
+    region.append(...bands);
     return [make("p.note", what), region];
   };
 
@@ -231,8 +231,7 @@
 
   // What was worded of the whole run: worded of the choice, or left out where it names an engine that isn't shown.
   const worded = [...every(".verdict, .wins, .finding")].map((box) => [box, [...box.childNodes]]), remarks = [...every("main > p, section > p, details > p, main tr, section details")];
-  const retell = () => {
-    const whole = all() && state.s.size === steps.length && !state.base && state.forms === usual().forms;
+  const retell = (whole) => {
     for (const [box, nodes] of worded) {
       const id = box.parentNode.querySelector("h2")?.id, step = box.closest("section") && parts.find((each) => each.id === id);
       const of = box.dataset.of ? run.scenarios.filter((each) => each.id === box.dataset.of) : run.scenarios;
@@ -244,15 +243,16 @@
       const words = box.textContent.split(/[^\w+@.-]+/);
       box.hidden = !box.querySelector("table") && hidden.some(([name, called]) => words.includes(name) || box.textContent.includes(called));
     }
-    for (const box of every(".chart:not([data-live])")) {
-      box.hidden = !all();
-      if (box.previousElementSibling.matches("h2")) box.previousElementSibling.hidden = !all();
+    for (const box of every(".chart:not([data-live])")) {  // one in a section is of its step alone
+      box.hidden = !(box.closest("section") ? all() : whole);
+      if (box.previousElementSibling.matches("h2")) box.previousElementSibling.hidden = box.hidden;
     }
+    for (const item of every("nav li")) item.hidden = !!byId(item.firstElementChild.hash.slice(1))?.closest("[hidden]");
   };
-  const places = new Map();  // scenario -> its table in colour
   const show = () => {
+    const whole = all() && state.s.size === steps.length && !state.base && state.forms === usual().forms;
     for (const scenario of run.scenarios) {
-      if (places.has(scenario.id)) places.get(scenario.id).replaceChildren(...overview(scenario));
+      scenario.box.replaceChildren(...(whole && state.sort === usual().sort ? scenario.nodes : overview(scenario)));
       used(scenario);
       for (const step of scenario.steps) {
         const list = lists.get(step.id);
@@ -261,7 +261,7 @@
       }
     }
     for (const each of every("[data-e]")) each.hidden = !seen(each.dataset.e);
-    retell();
+    retell(whole);
     for (const box of every("#explore [name]")) {
       if (box.type === "checkbox") box.checked = state[box.name].has(box.value);
       else box.value = state[box.name];
@@ -305,14 +305,13 @@
     tip.style.top = `${box.bottom + scrollY}px`;
   };
 
-  // The figures as they stand in the table, of the engines chosen; or a frame that shows this part of the page.
+  // The figures of the engines chosen, or a frame that shows this part of the page.
   const escaped = { Markdown: (cell) => cell.replace(/[\\|*_<\x60[]/g, "\\$&"), CSV: (cell) => `"${cell.replace(/\x22/g, "$&$&")}"` };
-  const raw = (scenario, step) => {  // numbers as they are, with their units in the header
-    const shown = scenario.steps.filter((each) => state.s.has(each.id)), head = (name, each) => name + (each.unit.trim() ? ` (${each.unit.trim()})` : "");
-    const found = step
-      ? [["Engine", "Rank", ...["Value", "Low", "High"].map((name) => head(name, step)), "Ratio"], ...chosen(step).map((row) => [title(row[0]), rank(step, row), row[1], row[2], row[3], ratio(step, row, against(step))])]
-      : [["Engine", "Mean ratio", ...shown.map((each) => head(each.name, each))], ...run.engines.map((each, engine) => [each[1], mean(scenario, engine, new Map(shown.map((one) => [one, against(one)]))), ...shown.map((one) => (one.rows.find((row) => row[0] === engine) || [])[1])]).filter((_, engine) => seen(engine))];
-    return found.map((cells) => cells.map((cell) => (typeof cell === "number" ? Number(cell.toPrecision(5)) : escaped.CSV(cell ?? ""))).join(",")).join("\n");
+  const raw = (scenario, step, words) => {  // numbers as they are, or words in their place, with their units in the header
+    const shown = scenario.steps.filter((each) => state.s.has(each.id)), head = (name, each) => `${name} (${each.unit.trim()})`;
+    return step
+      ? [["Engine", "Rank", ...["Value", "Low", "High"].map((name) => head(name, step)), "Ratio"], ...chosen(step).map((row) => [title(row[0]), rank(step, row), row[1] ?? (words && row[5]), row[2], row[3], ratio(step, row, against(step))])]
+      : [["Engine", "Mean ratio", ...shown.map((each) => head(each.name, each))], ...run.engines.map((each, engine) => [each[1], mean(scenario, engine, bestsOf(scenario)), ...shown.map((one) => rowOf(one, engine)?.[1])]).filter((_, engine) => seen(engine))];
   };
   const copied = (kind, box, id, step, scenario) => {
     if (kind === "iframe") {
@@ -322,10 +321,10 @@
       state = kept;
       return `<iframe src="${place.replace(/&/g, "&amp;")}" title="dbbench" width="100%" height="600"></iframe>`;
     }
-    if (kind === "CSV" && scenario) return raw(scenario, step);
-    const bands = [...box.querySelectorAll(".heat")], [table, ...more] = bands[0] ? bands : [doc.querySelector(`[data-live="${id}"] ~ :not(.strip) table`)];
-    const lines = [...table.rows].filter((row) => !row.hidden).map((row, place) => [...row.cells, ...more.flatMap((each) => [...each.rows[place].cells].slice(1))].map((cell) => escaped[kind](cell.textContent.replace(/\s+/g, " ").trim())));
-    if (kind === "CSV") return lines.join("\n");
+    const csv = kind === "CSV", bands = [...box.querySelectorAll(".heat")], [table, ...more] = bands[0] ? bands : [doc.querySelector(`[data-live="${id}"] ~ .wide table`)];
+    const found = step || (csv && scenario) ? raw(scenario, step, !csv) : [...table.rows].filter((row) => !row.hidden).map((row, place) => [...row.cells, ...more.flatMap((each) => [...each.rows[place].cells].slice(1))].map((cell) => cell.textContent.replace(/\s+/g, " ").trim()));
+    const lines = found.map((cells) => cells.map((cell) => (typeof cell !== "number" ? escaped[kind](cell || "") : csv ? Number(cell.toPrecision(5)) : figure(cell))));
+    if (csv) return lines.join("\n");
     lines.splice(1, 0, lines[0].map(() => "---"));
     return lines.map((cells) => `| ${cells.join(" | ")} |`).join("\n");
   };
@@ -347,7 +346,7 @@
       const box = doc.querySelector(`[data-live="${id}"]`);
       if (!box) continue;
       box.before(copies(box, id, step, of));
-      if (!step && of) places.set(id, box);
+      if (!step && of) [of.box, of.nodes] = [box, [...box.childNodes]];  // the table in colour, as it is of the whole run
     }
   }
   on(doc, "click", (event) => {  // a link to a heading takes the state with it
