@@ -121,7 +121,7 @@ def _counts(manifest: Manifest, row: Row) -> bool:
     """
     if row.outcome in _MAY_LACK and manifest.named is not None and row.engine not in manifest.named:
         return False
-    return row.ranked and row.outcome is not Outcome.OK
+    return row.ranked and row.outcome not in (Outcome.OK, Outcome.NOT_COUNTED)
 
 
 def terms(manifest: Manifest, results: Sequence[TrialResult]) -> dict[str, Terms]:

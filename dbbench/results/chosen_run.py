@@ -68,7 +68,7 @@ def _by(metric: Metric, step: StepResult) -> StepResult:
         return step
     if step.value is not None and not step.usage.get(metric):  # there is no ratio to 0
         why = f"no {metric.by} counted during these calls" if metric in step.usage else metric.missing
-        return step.model_copy(update={"outcome": Outcome.UNSUPPORTED, "detail": why})
+        return step.model_copy(update={"outcome": Outcome.NOT_COUNTED, "detail": why})
     return step.model_copy(
         update={
             "metric": metric.by,

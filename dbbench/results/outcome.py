@@ -11,11 +11,13 @@ UNVERIFIED = "not verified"
 class Outcome(StrEnum):
     """Outcomes from best to worst: of several rounds, the worst one stands.
 
-    A step is "not run" if a step before it did not leave the data that it needs. No trial is "disputed", but a step of
-    a run is, if engines of several databases give the same wrong answer.
+    A step is "not counted" in a report by a metric that it has no figure of, and "not run" if a step before it did not
+    leave the data that it needs. No trial is "disputed", but a step of a run is, if engines of several databases give
+    the same wrong answer.
     """
 
     OK = "ok"
+    NOT_COUNTED = "not counted"
     NOT_RUN = "not run"
     DISPUTED = "disputed"
     WRONG = "wrong"

@@ -121,6 +121,14 @@ def test_a_gate_by_what_a_run_or_its_engines_lack_is_undecided(tmp_path: Path) -
         assert show_gates(run, open_console(), (parse_gate("e@new/e@old:database-size:10%:cpu"),)) == 0
 
 
+@pytest.mark.parametrize("metric", COUNTED)
+def test_a_report_by_what_some_steps_lack_is_no_failure_of_the_run(metric: Metric, tmp_path: Path) -> None:
+    run = with_cost(tmp_path / "r", metric, slow=1.5, but="join-1")
+    out = ["--out", str(tmp_path / "out"), "--format", "csv"]
+    done = CliRunner().invoke(main, ["report", str(run.path), "--metric", metric.value, *out])
+    assert (done.exit_code, "not counted" in done.output) == (0, True)
+
+
 # CPU time
 
 
