@@ -15,10 +15,10 @@ _NAMED = 3
 
 @dataclass(frozen=True)
 class Win:
-    """The timed steps that one engine was fastest in, or that some engines tie in."""
+    """The timed steps that one engine was best in, or that some engines tie in."""
 
     titles: tuple[str, ...]
-    #: Each step with how many times as long the next engine takes, in words; that may be empty.
+    #: Each step with how many times as much the next engine takes, in words; that may be empty.
     steps: tuple[tuple[ScenarioView, StepView, str], ...]
 
     @property
@@ -148,11 +148,17 @@ def overall(shown: View) -> str:
         return _only(named[0].rpartition(",")[0], " of every scenario", lines, len(shown.across) - 1)
     sure = any(line.row.rank for each in shown.scenarios for step in _timed(each) for line in step.lines)
     few = "" if sure else ", from too few rounds to be sure"
-    return f"Fastest over {len(shown.scenarios)} scenarios{few}: {'; then '.join(named)} the best result on average."
+    first = _most(shown.scenarios)
+    return f"{first} over {len(shown.scenarios)} scenarios{few}: {'; then '.join(named)} the best result on average."
 
 
 def _alone(item: Standing) -> str:
     return f"{item.title} was run alone, so there is nothing to compare it with."
+
+
+def _most(scenarios: Iterable[ScenarioView]) -> str:
+    """What the first over all timed steps is: fastest only where the figures aren't bytes."""
+    return "Best" if any(step.in_bytes for scenario in scenarios for step in _timed(scenario)) else "Fastest"
 
 
 def finding(step: StepView) -> str:
@@ -229,14 +235,14 @@ def _unranked(known: Sequence[Line], step: StepView) -> str:
     if len(level) > 1:
         return f"{_named([line.row.title for line in level])} tie in {single} (less than 2 % apart)."
     gap = f" ({times(ahead.value)}× ahead)" if ahead else ""
-    return f"{known[0].row.title} was {'best' if step.higher else 'fastest'} in {single}{gap}."
+    return f"{known[0].row.title} was {'best' if step.higher or step.in_bytes else 'fastest'} in {single}{gap}."
 
 
 def _first(level: Sequence[Line], step: StepView) -> str:
     """The first engine or engines, without the full stop."""
     titles = [line.row.title for line in level]
     if len(titles) == 1:
-        return f"{titles[0]} is the smallest" if step.counted else titles[0]
+        return f"{titles[0]}{' is the smallest' if step.counted else ' takes the least' if step.in_bytes else ''}"
     return f"{_named(titles)} tie{' (less than 2 % apart)' if step.counted else ''}"
 
 
@@ -245,9 +251,9 @@ def _next(level: Sequence[Line], line: Line, step: StepView, known: Sequence[Lin
     between = known[: known.index(line)]
     name = f"the next{'' if all(each.row.rank for each in between) else ' that has a rank'}, {line.row.title}"
     ratio = line.row.ratio.value if line.row.ratio else None
-    more, much = ("more", "much") if step.counted else ("longer", "long")
+    more, much = ("more", "much") if step.in_bytes else ("longer", "long")
     share = "" if ratio is None else small_share(ratio)
-    if len(level) == 1 and not step.counted:
+    if len(level) == 1 and not step.in_bytes:
         if ratio is None or share:
             return f" is {share} faster than {name}" if share else f" is faster than {name}"
         return f" is {times(ratio)} times as fast as {name}"
@@ -292,25 +298,22 @@ def _overall(scenario: ScenarioView) -> str:
         among = ""
     else:
         among = " over the steps that were verified"
+    start = f"{_most([scenario])} overall{among}"
     mean = times(first.mean_ratio or 0)
     best = "the best of each step" if mean == "1.00" else f"on average {mean}× the best result"
     sure = any(line.row.rank for step in _timed(scenario) for line in step.lines)
     if first.high is None or second.low is None or not sure:
-        return f"Fastest overall{among}, from too few rounds to be sure: {first.title}, {best}; then {_mean(second)}."
+        return f"{start}, from too few rounds to be sure: {first.title}, {best}; then {_mean(second)}."
     level = [item for item in known[1:] if item.low is not None and item.low <= first.high]
     if level:
         rest = known[len(level) + 1 :]
         after = f"; then {_mean(rest[0])}" if rest else ""
-        return f"Fastest overall{among}: a tie of {_named([item.title for item in (first, *level)])}{after}."
-    return f"Fastest overall{among}: {first.title}, {best}; then {_mean(second)}."
-
-
-def _multiple(item: Standing) -> str:
-    return f"{times(item.mean_ratio or 0)}×"
+        return f"{start}: a tie of {_named([item.title for item in (first, *level)])}{after}."
+    return f"{start}: {first.title}, {best}; then {_mean(second)}."
 
 
 def _mean(item: Standing) -> str:
-    return f"{item.title}, {_multiple(item)}"
+    return f"{item.title}, {times(item.mean_ratio or 0)}×"
 
 
 def _wins(scenario: ScenarioView) -> str:

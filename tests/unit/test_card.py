@@ -142,7 +142,7 @@ def test_both_halves_are_full(tmp_path: Path, suite: str, count: int) -> None:
     names = [name for name in fakes if name not in ("dict", "dotnet-dictionary", "libmdbx", "sqlite+apsw")][:count]
     shown = view(fabricate(tmp_path / "run", {name: fakes[name] for name in names}, suite=suite, rounds=6))
     scene, said = drawn_card(shown)
-    assert "Fastest by step, with the lead" in said
+    assert "Best by step, with the lead" in said
     assert _fullness(scene) > 0.7
 
 

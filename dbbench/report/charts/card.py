@@ -128,7 +128,7 @@ def _winners(scene: Scene, shown: View, count: int, colours: dict[str, str], fra
             y += pitch
         y, fitting = y + 6, fitting + 1
     part = f" ({fitting} of {len(found)} winners and ties)" if fitting < len(found) else ""
-    words = wrap(f"Fastest by step, with the lead{part}", SMALL, inside, lines=1)
+    words = wrap(f"Best by step, with the lead{part}", SMALL, inside, lines=1)
     scene.text(frame.left, frame.top + SMALL, words, SMALL, "grey")
     return y
 
