@@ -24,14 +24,26 @@ INTERRUPTED = 130
 _NO_MEMORY = ("Cannot allocate memory", "failed to map segment", "can't start new thread")
 
 
-def render(template: str, facts: Mapping[str, object]) -> str:
-    """A file for the user's repository or package, from its template; a fact that is missing is an error."""
+def write_files(folder: Path, templates: Mapping[str, str], facts: Mapping[str, object]) -> list[Path]:
+    """Write files for the user's repository or package, each from its template; their paths.
+
+    A fact that is missing is an error. Raises UserError if a file can't be written.
+    """
     import jinja2
 
-    templates = jinja2.Environment(  # noqa: S701 - they are YAML, Python, TOML and Markdown: nothing is escaped as in HTML
+    from dbbench.errors import UserError
+
+    known = jinja2.Environment(  # noqa: S701 - they are YAML, Python, TOML and Markdown: nothing is escaped as in HTML
         loader=jinja2.PackageLoader("dbbench.cli"), undefined=jinja2.StrictUndefined, keep_trailing_newline=True
     )
-    return templates.get_template(f"{template}.jinja").render(facts)
+    for name, template in templates.items():
+        path = folder / name
+        try:
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_text(known.get_template(f"{template}.jinja").render(facts), "utf-8")
+        except OSError as exc:
+            raise UserError(f"{path} can't be written: {exc.strerror}; name another folder with --out") from exc
+    return [folder / name for name in templates]
 
 
 def examples(*lines: str) -> str:

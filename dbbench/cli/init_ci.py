@@ -5,7 +5,7 @@ from pathlib import Path
 
 import click
 
-from dbbench.cli.common import command, engine_names, examples, render, share
+from dbbench.cli.common import command, engine_names, examples, share, write_files
 
 #: Name of the file -> its template.
 _FILES = {
@@ -80,10 +80,8 @@ def init_ci(suite: str, engine: str, source: str, most: float, rounds: int, requ
     }
     if taken := [name for name in _FILES if (out / name).exists()]:
         raise UserError(f"{out / taken[0]} already exists; remove it, or name another folder with --out")
-    out.mkdir(parents=True, exist_ok=True)
-    for name, template in _FILES.items():
-        (out / name).write_text(render(template, facts), "utf-8")
-        click.echo(f"wrote {out / name}")
+    for path in write_files(out, _FILES, facts):
+        click.echo(f"wrote {path}")
     click.echo(
         f"They build {package} from {source}, and run at the next pull request or push after they are committed."
     )

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Literal
 
 import click
 
-from dbbench.cli.common import columns, command, engine_names, examples, render
+from dbbench.cli.common import columns, command, engine_names, examples, write_files
 
 if TYPE_CHECKING:
     from dbbench.testing.verdicts import Verdict
@@ -85,10 +85,7 @@ def _package(name: str, out: Path | None, *, kind: Literal["sql", "records", "bl
         ".github/workflows/tests.yml": "workflow.yml",
         f"tests/test_{'_'.join(words)}.py": "test.py",
     }
-    for path, template in files.items():
-        (folder / path).parent.mkdir(parents=True, exist_ok=True)
-        (folder / path).write_text(render(template, facts), "utf-8")
-    return [folder / path for path in files]
+    return write_files(folder, files, facts)
 
 
 @plugin.command(

@@ -147,3 +147,9 @@ def test_workflows_give_no_token_to_code_of_a_pull_request(tmp_path: Path, dbben
     ):
         refused = dbbench("init-ci", *words, "--out", str(tmp_path / "x"), status=2)
         assert said in " ".join(refused.stderr.split())
+    (tmp_path / "file").touch()
+    for command in (
+        ("init-ci", "invoices", "--engine", "duckdb", "--out", "file"),
+        ("plugin", "new", "mine", "--out", "file/x"),
+    ):
+        assert " can't be written: " in dbbench(*command, status=2).stderr
