@@ -10,6 +10,7 @@ import pytest
 from dbbench.analysis.remarks import About, Remark
 from dbbench.analysis.row import Row
 from dbbench.errors import SuiteError
+from dbbench.report import run_view
 from dbbench.report.charts.axis import Axis
 from dbbench.report.charts.layout import Frame, Look
 from dbbench.report.charts.plot import Curve, Plot, named, shapes
@@ -18,10 +19,12 @@ from dbbench.report.charts.sweep import sweep
 from dbbench.report.charts.timeline import has_timeline, timeline
 from dbbench.report.step_builder import step_view
 from dbbench.report.step_view import Data, StepView
+from dbbench.report.write import write_report
 from dbbench.results.outcome import Outcome
 from dbbench.suite.loader import parse_suite
 from dbbench.suite.model import Scenario, Suite
 from dbbench.testing.suite_text import suite_text
+from tests.fabricated import Fake, fabricate
 from tests.scenes import covered, texts
 
 SUITE = suite_text(
@@ -191,6 +194,26 @@ def test_more_curves_than_shapes_have_each_shape_before_any_comes_again() -> Non
     drawn = [*shapes(TITLES, ENGINES, Look({str(number): "c0" for number in range(10)})).values()]
     assert len({*drawn[:8]}) == 8
     assert len(drawn) == 10
+
+
+def test_charts_of_several_steps_and_of_seconds_are_on_both_pages(tmp_path: Path) -> None:
+    charts = "[{kind: sweep}, {kind: timeline}, {kind: tradeoff, title: Both, steps: [q], against: q-3}]"
+    suite = tmp_path / "s.yaml"
+    suite.write_text(f"{SUITE.replace('CLIENTS', '[1, 2, 4]')}    charts: {charts}\n", "utf-8")
+    slots = {"seconds": 1.0, "calls": [9, 9], "p50": [9, 9], "p99": [10**6] * 2}
+
+    def under_load(result: dict[str, Any]) -> None:
+        for step in result["steps"][:3]:
+            step["facts"] |= {"per_second": 9.0, "timeline": slots}
+
+    fakes = {"a": Fake("A"), "b": Fake("B", 2.0)}
+    run = fabricate(tmp_path / "run", fakes, suite=str(suite), rounds=1, change=under_load)
+    write_report(run_view.view(run), ("html", "md"))
+    html, markdown = ((run.report / f"index.{form}").read_text("utf-8") for form in ("html", "md"))
+    for name in ("q-sweep", "q-by-q-3"):
+        assert f'aria-label="A: a-{name}"' in html
+        assert f"](a-{name}.svg)" in markdown
+    assert html.count(': timeline"') == markdown.count("-timeline.svg)") == 3
 
 
 def test_names_at_the_ends_of_curves_keep_apart() -> None:

@@ -5,7 +5,7 @@ file's name and its scene.
 """
 
 import warnings
-from collections.abc import Iterator, Sequence
+from collections.abc import Container, Iterator, Sequence
 from importlib import import_module
 from pathlib import Path
 
@@ -17,11 +17,11 @@ from dbbench.report.charts.overview import across
 from dbbench.report.charts.palette import engine_colours
 from dbbench.report.charts.scene import Scene
 from dbbench.report.run_view import ScenarioView, View
-from dbbench.suite.charts import AnyChart
+from dbbench.suite.charts import AnyChart, Tradeoff
 from dbbench.suite.model import Scenario
 
-#: The kinds of charts that the page shows as pictures: it has others as bars and tables.
-_PICTURES = ("percentiles", "spans", "stacks")
+#: The kinds of charts that the page has as bars and tables: it shows others as pictures.
+_BARS = ("overview", "bars", "size")
 #: The stem of the chart over all scenarios. Those of a scenario's charts have a hyphen.
 ACROSS = "scenarios"
 
@@ -56,6 +56,16 @@ def stem(scenario: ScenarioView, name: str) -> str:
     return f"{scenario.scenario.name}-{name}"
 
 
+def of_several(shown: View, scenario: ScenarioView, stems: Container[str]) -> list[str]:
+    """Those of the files' stems that are charts of several steps, which stand before the steps on the page."""
+    names = (
+        *(f"over_{found.name}" for found, _ in shown.series),
+        *(f"{getattr(view.step, 'swept', '')}-sweep" for view in scenario.steps),
+        *(f"{'-'.join(chart.steps)}-by-{chart.against}" for chart in scenario.charts if isinstance(chart, Tradeoff)),
+    )
+    return [found for name in dict.fromkeys(names) if (found := stem(scenario, name)) in stems]
+
+
 def look(shown: View, scenario: Scenario, width: int | None = None) -> Look:
     """What the charts of a scenario share."""
     return Look(engine_colours(shown), shown.captions(scenario), width or WIDTH, alone=shown.alone)
@@ -70,7 +80,7 @@ def pictures(shown: View) -> Iterator[tuple[str, Scene]]:
     """The charts of all scenarios that the page shows as pictures, without the notes that it has itself."""
     bare = Look(engine_colours(shown), within=True)
     for scenario in shown.scenarios:
-        charts = [chart for chart in scenario.charts if chart.kind in _PICTURES]
+        charts = [chart for chart in scenario.charts if chart.kind not in _BARS]
         yield from _scenes(shown, scenario, charts, bare)
 
 

@@ -22,17 +22,15 @@ def write(
     inline: Mapping[str, str] | None = None,
     more: Mapping[str, Any] | None = None,
 ) -> Path:
-    """Write index.FORM into the report's folder; `inline` has the text of each chart that stands in the page itself.
-
-    `more` is what the template has besides.
-    """
-    from dbbench.report.charts.draw import stem
+    """Write index.FORM into the report's folder; `more` is what the template has besides."""
+    from dbbench.report.charts.draw import of_several, stem
 
     values = {
         "view": shown,
         "stems": stems,
         "inline": inline or {},
         "stem": stem,
+        "of_several": of_several,
         "amount": amount,
         "duration": duration,
         "worded": worded,
