@@ -46,9 +46,9 @@ def run_warnings(run: Run, found: Figures) -> list[str]:
     )
     if few := too_few_rounds(most, manifest.rounds):
         words.append(few)
-    if any(not row.dependence.ranks for row in rows):
+    if alike := [row.dependence.own for row in rows if not row.dependence.ranks]:
         words.append(
-            f"neighbouring rounds are alike (autocorrelation {rows[0].dependence.own:.2f}): times get no ranks; "
+            f"neighbouring rounds are alike (autocorrelation {alike[0]:.2f}): times get no ranks; "
             "run again on a quieter machine"
         )
     bound = sorted({row.step for row in rows if (row.harness_share or 0) > NOTABLE_SHARE})

@@ -1,5 +1,6 @@
 """Rounds that are odd, or depend on the rounds before them, simulated: what that makes of intervals and tests."""
 
+import re
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +14,7 @@ from dbbench.analysis.steadiness import unsteady
 from dbbench.report.remarks import worded
 from dbbench.report.run_view import view
 from dbbench.report.write import write_report
+from dbbench.results.outcome import Outcome
 from tests.fabricated import Fake, fabricate
 from tests.unit.test_report import printed
 
@@ -134,6 +136,24 @@ def test_independent_rounds_give_few_false_alarms(rounds: int, noise: float, mos
     random = np.random.default_rng(rounds)
     false = sum(bool(unsteady(random.lognormal(0, noise, rounds))) for _ in range(500))
     assert false / 500 <= most + 2 * (most / 500) ** 0.5
+
+
+def test_a_run_without_ranks_says_how_much_its_rounds_depend(tmp_path: Path) -> None:
+    """The first step has no figure to tell it by."""
+
+    def later_half(result: dict[str, Any]) -> None:
+        for step in result["steps"]:
+            if result["engine_name"] == "a" and result["round"] > 4 and step.get("unit") == "s":
+                step["value"] *= 1.5
+
+    failed = {"bulk-insert": (Outcome.FAILED, "no memory")}
+    fakes = {"a": Fake("A", bad=failed), "b": Fake("B", 3.0, bad=failed)}
+    (warning,) = [
+        text
+        for text in view(fabricate(tmp_path / "run", fakes, rounds=8, change=later_half)).warnings
+        if "neighbouring rounds are alike" in text
+    ]
+    assert float(re.findall(r"autocorrelation ([\d.]+)", warning)[0]) > 0.6
 
 
 def test_they_are_flagged_at_the_step_and_in_the_summary(tmp_path: Path) -> None:
