@@ -21,7 +21,7 @@ class Stop:
     spent: float | None
     seconds: float | None
     #: The half-width of an interval that was asked for, and that of the widest, as shares of the median; and whose it
-    #: is.
+    #: is, empty where there is no interval yet.
     precision: float | None
     widest: float
     where: str

@@ -108,10 +108,11 @@ def _joined(between: str, remarks: Sequence[Remark]) -> str:
 def stopped(stop: Stop) -> str:
     """The reason why a run ended early."""
     rounds = f"after {stop.rounds} round{'s' if stop.rounds > 1 else ''}"
-    where = stop.where or "no interval yet"
     if stop.spent is None:
-        return f"precise enough {rounds}: no interval is wider than ±{stop.widest:.1%} ({where})"
+        return f"precise enough {rounds}: no interval is wider than ±{stop.widest:.1%} ({stop.where})"
     text = f"out of time {rounds}: {duration(stop.spent)} of {duration(stop.seconds or 0)}"
     if stop.precision is None:
         return text
-    return f"{text}; the widest interval is ±{stop.widest:.1%} ({where}), not ±{stop.precision:.1%}"
+    if not stop.where:
+        return f"{text}; no interval yet"
+    return f"{text}; the widest interval is ±{stop.widest:.1%} ({stop.where}), not ±{stop.precision:.1%}"

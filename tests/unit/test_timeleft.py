@@ -101,20 +101,21 @@ def test_each_note_of_a_long_step_is_a_line(tmp_path: Path, terminal: bool, publ
 
 
 @pytest.mark.parametrize(
-    ("precision", "time_limit", "words"),
+    ("rounds", "precision", "time_limit", "words"),
     [
-        (0.5, None, "precise enough after 6 rounds: no interval is wider than ±"),
-        (0.0001, None, ""),
-        (None, 1.0, "out of time after 6 rounds: 1 min 36 s of 1 s"),
-        (0.0001, 1.0, "not ±0.0%"),
-        (None, 1e9, ""),
+        (6, 0.5, None, "precise enough after 6 rounds: no interval is wider than ±"),
+        (6, 0.0001, None, ""),
+        (6, None, 1.0, "out of time after 6 rounds: 1 min 36 s of 1 s"),
+        (6, 0.0001, 1.0, "not ±0.0%"),
+        (6, None, 1e9, ""),
+        (1, 0.5, 1.0, "out of time after 1 round: 16 s of 1 s; no interval yet"),
     ],
 )
 def test_a_run_ends_when_it_is_precise_or_out_of_time(
-    precision: float | None, time_limit: float | None, words: str, tmp_path: Path
+    rounds: int, precision: float | None, time_limit: float | None, words: str, tmp_path: Path
 ) -> None:
-    run = fabricate(tmp_path / "run", {"a": Fake("A"), "b": Fake("B", 2.0)}, rounds=6)
+    run = fabricate(tmp_path / "run", {"a": Fake("A"), "b": Fake("B", 2.0)}, rounds=rounds)
     manifest = run.manifest.model_copy(update={"precision": precision, "time_limit": time_limit})
-    stop = reached(run.suite, manifest, run.results(), 6)
+    stop = reached(run.suite, manifest, run.results(), rounds)
     assert (stop is None) is (words == "")
     assert stop is None or words in stopped(stop)
