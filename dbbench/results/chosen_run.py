@@ -107,7 +107,7 @@ class ChosenRun(Run):
         )
         chosen = {*(choice.engines or known), *nulls}
         engines = {
-            name: {**probed, "title": choice.labels.get(name, probed.get("title"))}
+            name: {**probed, "label": choice.labels.get(name, "")}
             for name, probed in run_engines.items()
             if name in chosen
         }
@@ -126,25 +126,18 @@ class ChosenRun(Run):
         super().__init__(whole.path, whole.manifest.model_copy(update={"engines": engines}), suite)
         #: Whether it lacks steps of the whole run.
         self.partial = bool(choice.steps)
-        self._whole, self._labels, self._metric = whole, choice.labels, choice.metric
+        self._whole, self._metric = whole, choice.metric
 
     def results(self) -> list[TrialResult]:
         """The chosen engines' trials, with the chosen steps. Raises RunError for a damaged one."""
         steps = {each.name: {step.name for step in each.steps} for each in self.suite.scenarios}
         return [
             result.model_copy(
-                update={
-                    "steps": tuple(step for step in result.steps if step.name in steps[result.scenario_name]),
-                    "engine": self._engine(result),
-                }
+                update={"steps": tuple(step for step in result.steps if step.name in steps[result.scenario_name])}
             )
             for result in by_metric(self._whole.results(), self._metric)
             if result.engine_name in self.manifest.engines and result.scenario_name in steps
         ]
-
-    def _engine(self, result: TrialResult) -> Mapping[str, object]:
-        label = self._labels.get(result.engine_name)
-        return {**result.engine, "title": label} if label and result.engine else result.engine
 
 
 def check_names(what: str, named: Iterable[str], known: Iterable[str]) -> None:

@@ -50,6 +50,8 @@ class EngineFacts(TypedDict, total=False):
     detail: str
     install: str
     title: Title | None
+    #: What the reader of a report calls it; empty in a run's own manifest.
+    label: str
     license: str
     publication: str
     publication_note: str

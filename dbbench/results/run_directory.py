@@ -146,13 +146,13 @@ class Manifest(BaseModel):
         return name not in self.engines or self.engines[name].get("ranked", True)
 
     def titles(self, results: Iterable[TrialResult]) -> dict[str, str]:
-        """What to call each engine: after the server that answered, else as its plugin does, or by the user's name."""
+        """What to call each engine: by its label, after the server that answered, as its plugin does, or by name."""
         answered = {each.engine_name: str(each.engine["title"]) for each in results if each.engine.get("title")}
         found = {}
         for name, probed in self.engines.items():
             title = answered.get(name) or probed.get("title")
             own = f" [{name.partition('@')[2] or name}]" if self.plugin(name) != name else ""
-            found[name] = f"{title}{own}" if title else name
+            found[name] = probed.get("label") or (f"{title}{own}" if title else name)
         return found
 
     def versions(self, name: str, facts: ToldFacts) -> dict[str, str]:

@@ -39,6 +39,13 @@ def test_ranks_ratios_and_means_are_among_the_engines_chosen(run: Run) -> None:
     assert len(view(run).scenarios[0].steps) == 8
 
 
+def test_a_label_is_the_whole_name_of_a_variant(tmp_path: Path) -> None:
+    made = fabricate(tmp_path / "run", {"a@1.3": Fake("A", probed={"engine": "a"}), "b": Fake("B")}, rounds=1)
+    for labels, title in (({}, "A [1.3]"), ({"a@1.3": "Old"}, "Old")):
+        systems = view(ChosenRun(made, Choice(labels=labels))).systems
+        assert [system.title for system in systems] == [title, "B"]
+
+
 @pytest.mark.parametrize(
     ("choice", "message"),
     [
