@@ -154,12 +154,14 @@ class StepView:
         if self.counted:
             what = "what the data cost" if self.in_parts else "all files"
             return f"{self.unit.symbol}, {better} is better; {what}, after a flush"
-        rounds = f"median of {self.rounds} rounds with {self.interval}" if self.rounds > 1 else "one round, no interval"
+        rounds = "; one round, no interval" if self.rounds else ""
+        if self.rounds > 1:
+            rounds = f"; median of {self.rounds} rounds with {self.interval}"
         cold = "; cold caches" if self.step.cold else ""
         how = f"; {clients}" if (clients := self.wording.driven(self.step)) else ""
         what = self.heading.replace("/s", " per second") if self.rates else self.unit.symbol
         per = "" if self.rates else self.wording.per
-        return f"{what}{per}, {better} is better; {rounds}{cold}{how}"
+        return f"{what}{per}, {better} is better{rounds}{cold}{how}"
 
     @property
     def counted(self) -> bool:

@@ -227,6 +227,7 @@ def test_where_all_are_withheld_a_report_is_made_all_the_same(tmp_path: Path) ->
     run = fabricate(tmp_path / "run", {"secret": SECRET}, rounds=2)
     assert (tmp_path / "run" / "publish" / "report" / "index.html") in write_report(view(run, publish=True))
     assert "withheld" in terminal(view(run, publish=True))
+    assert view(run, publish=True).scenarios[0].step("join-1").measure == "s, less is better"
 
 
 # What stands beside
