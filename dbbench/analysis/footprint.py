@@ -184,7 +184,7 @@ def resources(manifest: Manifest, results: Sequence[TrialResult], scenario: str)
                 cpu_seconds=None if unseen else known_median(result.cpu_seconds for result in mine),
                 written_bytes=None if unseen else known_median(result.written_bytes for result in mine),
                 seconds=known_median(result.seconds for result in mine if result.seconds),
-                remarks=(*of_trials(mine, manifest.rounds), *[Remark(About.USES_UNSEEN)] * unseen),
+                remarks=(*of_trials(mine), *[Remark(About.USES_UNSEEN)] * unseen),
             )
         )
     return found

@@ -155,7 +155,7 @@ def remarks(
         given = next((str(result.engine["tier"]) for result in results if result.engine.get("tier")), "")
         yield from other_tier(given, scenario.durability)
         yield from no_ranks(results)
-    yield from of_trials(results, len(results))
+    yield from of_trials(results)
 
 
 def no_ranks(results: Sequence[TrialResult]) -> Iterator[Remark]:
@@ -166,10 +166,10 @@ def no_ranks(results: Sequence[TrialResult]) -> Iterator[Remark]:
         yield Remark(About.NO_RANK, found[0], rounds=(len(found), len(results)))
 
 
-def of_trials(results: Sequence[TrialResult], rounds: int) -> Iterator[Remark]:
+def of_trials(results: Sequence[TrialResult]) -> Iterator[Remark]:
     """What the trials as a whole remarked."""
     found = Counter(remark for result in results for remark in result.remarks)
-    return (Remark(About.RECORDED, text, rounds=(times, rounds)) for text, times in found.items())
+    return (Remark(About.RECORDED, text, rounds=(times, len(results))) for text, times in found.items())
 
 
 def of_failed(outcome: Outcome, steps: Sequence[StepResult], results: Sequence[TrialResult]) -> Iterator[Remark]:
@@ -179,7 +179,7 @@ def of_failed(outcome: Outcome, steps: Sequence[StepResult], results: Sequence[T
     others = max((result.noise.get("others") or 0 for result in results), default=0)
     if outcome in (Outcome.SATURATED, Outcome.NO_RATE) and others > MOST_OTHERS:
         yield Remark(About.OTHER_PROCESSES, amount=others)
-    yield from of_trials(results, len(results))
+    yield from of_trials(results)
 
 
 def _checked_by(steps: Sequence[StepResult]) -> Iterator[Remark]:

@@ -384,6 +384,7 @@ def test_resources_are_medians_with_memory_above_the_null_engines() -> None:
     results = [
         *(trial("a", n, peak_memory=memory, **use) for n, memory in enumerate((300, 100, 200), 1)),
         trial("b", 1, peak_memory=30, remarks=["hot"]),
+        trial("b", 2, peak_memory=30),
         trial("null", 1, peak_memory=50),
         trial("null", 1, peak_memory=90).model_copy(update={"scenario_name": "other"}),
     ]
@@ -394,7 +395,7 @@ def test_resources_are_medians_with_memory_above_the_null_engines() -> None:
         0,
         None,
         None,
-        ["hot (in 1 of 3 rounds)"],
+        ["hot (in 1 of 2 rounds)"],
     )
 
 
