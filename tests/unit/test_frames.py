@@ -14,9 +14,10 @@ from click.testing import CliRunner
 import dbbench
 from dbbench.cli import main
 from dbbench.errors import RunError, UserError
-from dbbench.report.export import results_json, summary_csv
+from dbbench.report.export import results_json, summary_csv, wide_csv
 from dbbench.report.run_view import view
 from dbbench.report.write import write_report
+from dbbench.results.outcome import Outcome
 from tests.fabricated import FORBIDDEN, MANY, Fake, fabricate
 
 ENGINES = {
@@ -150,3 +151,6 @@ def test_the_wide_table_has_a_column_for_each_step_with_its_unit_and_nothing_tha
     row = scenario.step("join-1").best_first[0].row
     assert row.value
     assert frame.loc[row.title, f"{scenario.step('join-1').step.title} (s)"] == pytest.approx(row.value)
+    failed = Fake("A", bad={"join-1": (Outcome.FAILED, "no memory")})
+    nothing = wide_csv.write(view(fabricate(tmp_path / "none", {"a": failed}, rounds=1)))
+    assert f"{scenario.step('join-1').step.title} (s)" in pd.read_csv(nothing).columns

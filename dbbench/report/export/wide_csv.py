@@ -14,7 +14,7 @@ def write(shown: View, _stems: Sequence[str] = ()) -> Path:
     for scenario in shown.scenarios:
         for step in scenario.steps:
             name = f"{scenario.scenario.title}: {step.step.title}" if len(shown.scenarios) > 1 else step.step.title
-            unit = f"({next((line.row.unit for line in step.lines), '')})"
+            unit = f"({next((line.row.unit for line in step.lines), step.step.figure_unit)})"
             heading = f"{name} {unit}" if f"{name} {unit}" not in columns else f"{name}, {step.step.name} {unit}"
             columns[heading] = {
                 line.row.engine: line.row.value
