@@ -19,7 +19,7 @@ from dbbench.report.write import write_report
 from dbbench.results.chosen_run import Choice, ChosenRun
 from dbbench.results.outcome import Outcome
 from dbbench.results.run_directory import Run
-from tests.fabricated import MANY, STORES, Fake, fabricate
+from tests.fabricated import MANY, STORES, Fake, fabricate, many
 from tests.scenes import boxes, covered, dots, marks, texts
 
 
@@ -74,6 +74,11 @@ def test_a_wide_range_is_on_a_logarithmic_axis(run: Run) -> None:
         scene, said = drawn_card(view(ChosenRun(run, Choice(engines=engines, steps=("join-1",)))))
         assert len(dots(scene)) == (2 if wide else 0)
         assert ("(logarithmic axis)" in " ".join(said)) is wide
+
+
+def test_one_engine_more_than_there_is_room_for_is_one(tmp_path: Path) -> None:
+    shown = view(ChosenRun(fabricate(tmp_path / "run", many(9), rounds=2), Choice(steps=("join-1",))))
+    assert "1 more engine is not shown." in " ".join(drawn_card(shown)[1])
 
 
 def test_a_logarithmic_axis_begins_before_the_lowest_interval(tmp_path: Path) -> None:

@@ -49,10 +49,9 @@ def _answer(shown: View, count: int, known: Sequence[tuple[str, str, float]], lo
     scene = Scene(_ACROSS, _DOWN, overall(shown), conclusion(shown))
     hidden = _not_compared(shown)
     lacking = [item.title for item, mean in means(shown) if not mean and item.engine not in hidden]
-    further = len(known) - _MOST
     notes = (
         apart(shown),
-        f"{further} more engine{'s are' if further > 1 else ' is'} not shown." if further > 0 else "",
+        _further(len(known) - _MOST),
         f"Without a figure in every step: {', '.join(lacking)}." if lacking else "",
     )
     top, bottom = _frame(shown, scene, overall(shown), f"{shown.title}: {count} timed steps", notes)
@@ -78,6 +77,11 @@ def _answer(shown: View, count: int, known: Sequence[tuple[str, str, float]], lo
             replace(right, top=y, bottom=min(bottom, y + 24 + 70 * len(sizes))),
         )
     return scene
+
+
+def _further(engines: int) -> str:
+    """Note on engines for which there is no room."""
+    return f"{engines} more engine{'s are' if engines > 1 else ' is'} not shown." if engines > 0 else ""
 
 
 def _not_compared(shown: View) -> set[str]:
@@ -185,10 +189,9 @@ def _one_step(shown: View, step: StepView, found: str, look: Look) -> Scene:
     what = f"{shown.title} · {step.step.title}: {step.measure}{' (logarithmic axis)' if logarithmic else ''}"
     scene = Scene(_ACROSS, _DOWN, found or shown.title, what)
     failed = [line.row.title for line in step.failed if not line.row.measured]
-    further = len(step.failed) - len(failed)
     notes = (
         ARROW_NOTE if step.mixed else "",
-        f"{further} more engines are not shown." if further else "",
+        _further(len(step.failed) - len(failed)),
         f"Without a figure: {', '.join(failed)}." if failed else "",
     )
     top, bottom = _frame(shown, scene, found, what, notes, below=24)
