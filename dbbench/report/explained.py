@@ -101,6 +101,9 @@ def _functions(found: Sequence[Explained]) -> Iterator[str]:
     seen, two = [samples(each.profile) for each in profiled], len(profiled) > 1
     all_of_them = functions([_profile(each) for each in profiled], seen)
     most = [each for each in all_of_them if each.differs or not two][:_FUNCTIONS]
+    if not all_of_them:
+        yield "no function was seen to compute; more --seconds may show some"
+        return
     if not most:
         looks = " and ".join(f"{count:,}" for count in seen)
         yield f"no function differs by more than chance in {looks} looks; more --seconds show smaller differences"

@@ -14,9 +14,12 @@ from dbbench.report.charts.flame import flame
 from dbbench.report.charts.layout import Look
 from dbbench.report.charts.palette import THEMES
 from dbbench.report.charts.use import use
-from dbbench.report.explained import speedscope
-from dbbench.results.trial_files import WATCHED, Sample, Watched
+from dbbench.report.explained import lines, speedscope
+from dbbench.results.outcome import Outcome
+from dbbench.results.trial import StepResult
+from dbbench.results.trial_files import WATCHED, Explained, Sample, Watched
 from dbbench.run import observer
+from dbbench.suite.loader import find_suite, load_suite
 from tests.waiting import until
 
 LOOPS = "main (dbbench/run/worker.py:9);timed (dbbench/loadgen/loops.py:68)"
@@ -78,6 +81,13 @@ def test_a_flame_graph_has_each_frame_over_its_caller_and_the_difference_in_colo
     assert boxes["same"]["fill"] == "#ebebeb"
     plain = flame("Step", profile).decode()
     assert "in the other" not in plain
+
+
+def test_a_profile_in_which_nothing_computed_compares_nothing() -> None:
+    step = load_suite(find_suite("invoices")).scenarios[0].steps[1]
+    result = StepResult(name=step.name, outcome=Outcome.OK, unit="s", value=1.0)
+    one = Explained("a", step, result, Watched(), f"{LOOPS.partition(';')[0]} 9\n", "", 1.0)
+    assert [*lines([one], 80)][-1] == "no function was seen to compute; more --seconds may show some"
 
 
 def test_speedscope_gets_indices_of_frames_and_seconds() -> None:
