@@ -176,5 +176,5 @@ def versions(engine: str, last: int, minor: bool, fetch: bool) -> int:
             except Unavailable as exc:
                 text, status = f"{release}  {exc}", 1
         click.echo(text)
-    click.echo(f"dbbench suite invoices {' '.join(f'-e {engine}@{release}' for release in reversed(found))}")
+    click.echo(f"dbbench suite SUITE {' '.join(f'-e {engine}@{release}' for release in reversed(found))}")
     return status

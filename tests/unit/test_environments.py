@@ -5,7 +5,9 @@ import sys
 from pathlib import Path
 
 import pytest
+from click.testing import CliRunner
 
+from dbbench.cli import main
 from dbbench.engine import environments, registry
 from dbbench.engine.environments import prepared
 from dbbench.errors import Unavailable, UserError
@@ -184,6 +186,12 @@ def test_releases_are_listed_by_pip(minor: bool, expected: list[str], monkeypatc
     monkeypatch.setattr(environments, "pip", lambda scratch: ["pip"])
     monkeypatch.setattr(environments, "run_installer", lambda command, scratch, what: said)
     assert environments.available("tiny[binary]", minor=minor) == expected
+
+
+def test_releases_are_proposed_for_a_suite_of_the_users_choice(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(environments, "available", lambda package, minor: ["1.2", "1.1"])
+    said = CliRunner().invoke(main, ["versions", "lmdb"]).output
+    assert said.splitlines() == ["1.2", "1.1", "dbbench suite SUITE -e lmdb@1.1 -e lmdb@1.2"]
 
 
 def test_a_package_without_any_release_is_a_reason(monkeypatch: pytest.MonkeyPatch) -> None:
