@@ -4,7 +4,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 from dbbench.report.charts.axis import Axis
-from dbbench.report.charts.layout import CAPTION, GRID, MARGIN, SMALL, Frame, Look
+from dbbench.report.charts.layout import CAPTION, GRID, MARGIN, SMALL, Frame, Look, Sheet
 from dbbench.report.charts.measure import widest, wrap
 from dbbench.report.charts.scene import LEVEL, PITCH, Dot, Scene, Stroke
 
@@ -59,10 +59,17 @@ def shapes(titles: Sequence[str], engines: Mapping[str, str], look: Look) -> dic
     return found
 
 
-def room(look: Look, titles: Sequence[str]) -> tuple[float, float]:
-    """Pixels at the left for the figures of an axis, and at the right for the names of curves."""
-    names = min(widest(list(titles), SMALL), look.width * _NAMES)
-    return MARGIN + 44, MARGIN + (names + 14 if titles else 0)
+def on_sheet(plot: Plot, sheet: Sheet, titles: Sequence[str], height: float, above: float) -> Frame:
+    """Draw curves in a frame of `height`, `above` pixels below what a sheet has, and their names; that frame.
+
+    It leaves room for the names of all `titles`, of which this plot may have a part.
+    """
+    across, top = sheet.scene.width, sheet.y + above
+    names = min(widest(list(titles), SMALL), across * _NAMES)
+    frame = Frame(MARGIN + 44, top, across - MARGIN - (names + 14 if titles else 0), top + height)
+    sheet.y = placed(plot, sheet.scene, frame)
+    named(plot, sheet.scene, frame)
+    return frame
 
 
 def placed(plot: Plot, scene: Scene, frame: Frame) -> float:

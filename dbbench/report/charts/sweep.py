@@ -5,8 +5,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from dbbench.analysis.statistics import Estimate
 from dbbench.analysis.units import Unit, fitting
 from dbbench.report.charts.axis import Axis, fitting_axis
-from dbbench.report.charts.layout import Frame, Look, Sheet, Texts
-from dbbench.report.charts.plot import MOST, Curve, Plot, named, placed, room, shapes
+from dbbench.report.charts.layout import Look, Sheet, Texts
+from dbbench.report.charts.plot import MOST, Curve, Plot, on_sheet, shapes
 from dbbench.report.charts.scene import Scene
 from dbbench.report.remarks import detail
 from dbbench.report.run_view import ScenarioView
@@ -54,8 +54,6 @@ def sweep(views: Sequence[StepView], look: Look) -> Scene:
     sheet = Sheet(
         Texts(first.step.title.rpartition(", ")[0], subtitle, _notes(views, by_title, shown), figures=said), look
     )
-    left, right = room(look, shown)
-    frame = Frame(left, sheet.y + 22, look.width - right, sheet.y + 22 + _HEIGHT)
     doubling = max(counts) / min(counts) >= _DOUBLING
     x = (
         Axis(min(counts) / 1.1, max(counts) * 1.1, logarithmic=True)
@@ -66,8 +64,7 @@ def sweep(views: Sequence[StepView], look: Look) -> Scene:
     what = "operations" if first.step.unit == "1/s" else "calls"
     heading = f"{unit.symbol.removesuffix('/s')} {what} per second".strip()
     plot = Plot(curves, x, y, [(count, f"{count:g}") for count in counts], heading, below="clients")
-    sheet.y = placed(plot, sheet.scene, frame)
-    named(plot, sheet.scene, frame)
+    on_sheet(plot, sheet, shown, _HEIGHT, 22)
     return sheet.finished()
 
 

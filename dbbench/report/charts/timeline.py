@@ -4,8 +4,8 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from dbbench.analysis.units import Unit, fitting
 from dbbench.report.charts.axis import Axis, fitting_axis
-from dbbench.report.charts.layout import Frame, Look, Sheet, Texts
-from dbbench.report.charts.plot import MOST, Curve, Plot, named, placed, room, shapes
+from dbbench.report.charts.layout import Look, Sheet, Texts
+from dbbench.report.charts.plot import MOST, Curve, Plot, on_sheet, shapes
 from dbbench.report.charts.scene import Scene
 from dbbench.report.run_view import ScenarioView
 from dbbench.report.step_view import WIDE_RANGE, StepView
@@ -50,15 +50,11 @@ def timeline(view: StepView, look: Look) -> Scene:
         for title, each in shown.items()
     }
     better = "" if getattr(view.step, "rate", None) else ", more is better"
-    left, right = room(look, list(shown))
     for points, base, words in ((rates, "1/s", f"calls per second{better}"), (tails, "s", "p99 of a call in")):
-        plot = _plot(view, points, base, words, look)
-        frame = Frame(left, sheet.y + 26, look.width - right, sheet.y + 26 + _HEIGHT)
-        placed(plot, sheet.scene, frame)
-        named(plot, sheet.scene, frame)
+        frame = on_sheet(_plot(view, points, base, words, look), sheet, list(shown), _HEIGHT, 26)
         sheet.y = frame.bottom + (_BETWEEN - 26 if points is rates else 30)
     sheet.y += 4
-    sheet.scene.text((left + look.width - right) / 2, sheet.y, ["seconds from the start"], 12, "grey", anchor="middle")
+    sheet.scene.text((frame.left + frame.right) / 2, sheet.y, ["seconds from the start"], 12, "grey", anchor="middle")
     return sheet.finished()
 
 

@@ -6,8 +6,8 @@ from dataclasses import dataclass, replace
 from dbbench.analysis.row import Row
 from dbbench.analysis.units import Unit, fitting
 from dbbench.report.charts.axis import Axis, fitting_axis
-from dbbench.report.charts.layout import Frame, Look, Sheet, Texts
-from dbbench.report.charts.plot import MOST, Curve, Plot, named, placed, room, shapes
+from dbbench.report.charts.layout import Look, Sheet, Texts
+from dbbench.report.charts.plot import MOST, Curve, Plot, on_sheet, shapes
 from dbbench.report.charts.scene import Dot, Scene
 from dbbench.report.remarks import detail
 from dbbench.report.run_view import ScenarioView
@@ -133,14 +133,11 @@ def tradeoff(chart: Tradeoff, views: Sequence[StepView], across: Across, points:
     subtitle = f"better {corner}; {rounds} (logarithmic axis)"
     sheet = Sheet(Texts(chart.title, subtitle, _notes(views, others), figures=said), look)
     sheet.key([(Dot(0, 0, "ink", "circle", 14, hollow=True), "no other is better in both")])
-    left, right = room(look, shown)
-    frame = Frame(left, sheet.y + 22, look.width - right, sheet.y + 22 + _HEIGHT)
     x = across.axis([point.x / below.size for point in marked])
     y = fitting_axis([point.y / unit.size for point in marked], logarithmic=True, beyond=1.08)
     ticks = [(value, f"{value:,g}") for value in x.ticks(7)]
     plot = Plot(curves, x, y, ticks, heading(unit, first.step.counts), below=across.heading(below))
-    sheet.y = placed(plot, sheet.scene, frame)
-    named(plot, sheet.scene, frame)
+    on_sheet(plot, sheet, shown, _HEIGHT, 22)
     return sheet.finished()
 
 

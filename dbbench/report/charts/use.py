@@ -4,8 +4,8 @@ from collections.abc import Mapping
 from itertools import pairwise
 
 from dbbench.report.charts.axis import Axis, fitting_axis
-from dbbench.report.charts.layout import Frame, Look, Sheet, Texts
-from dbbench.report.charts.plot import MOST, Curve, Plot, named, placed, room, shapes
+from dbbench.report.charts.layout import Look, Sheet, Texts
+from dbbench.report.charts.plot import MOST, Curve, Plot, on_sheet, shapes
 from dbbench.report.charts.scene import Scene
 from dbbench.results.trial_files import Sample, Watched
 
@@ -32,7 +32,6 @@ def use(title: str, watched: Mapping[str, Watched], look: Look) -> Scene:
     sheet = Sheet(Texts(title, "looked at twice a second", notes), look)
     engines = {name: curves[name][1] for name in shown}
     shape = shapes(shown, engines, look)
-    left, right = room(look, shown)
     x = Axis(0, max((each.samples[-1].at for each in watched.values() if each.samples), default=1.0) or 1.0)
     for field, size, heading in _PARTS:
         points = {name: _points(curves[name][0], field, size) for name in shown}
@@ -43,11 +42,8 @@ def use(title: str, watched: Mapping[str, Watched], look: Look) -> Scene:
             if mine
         ]
         ticks = [(each, f"{each:g}") for each in x.ticks(10)] if field == _PARTS[-1][0] else []
-        frame = Frame(left, sheet.y + 26, look.width - right, sheet.y + 26 + _HEIGHT)
         plot = Plot(drawn, x, y, ticks, heading, below="seconds from the start" if ticks else "")
-        placed(plot, sheet.scene, frame)
-        named(plot, sheet.scene, frame)
-        sheet.y = frame.bottom + _BETWEEN - 26
+        sheet.y = on_sheet(plot, sheet, shown, _HEIGHT, 26).bottom + _BETWEEN - 26
     sheet.y += 24
     return sheet.finished()
 

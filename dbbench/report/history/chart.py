@@ -5,9 +5,9 @@ from collections.abc import Sequence
 from dbbench.analysis.history import History, Series
 from dbbench.analysis.units import fitting
 from dbbench.report.charts.axis import Axis, fitting_axis
-from dbbench.report.charts.layout import Frame, Look, Sheet, Texts
+from dbbench.report.charts.layout import Look, Sheet, Texts
 from dbbench.report.charts.palette import colour_name
-from dbbench.report.charts.plot import Curve, Plot, named, placed, room, shapes
+from dbbench.report.charts.plot import Curve, Plot, on_sheet, shapes
 from dbbench.report.charts.scene import Scene
 from dbbench.report.history.words import change_lines, step_name
 from dbbench.report.step_view import SURE_ROUNDS
@@ -38,9 +38,6 @@ def step_chart(shown: History, scenario: str, step: str) -> Scene:
     )
     subtitle = f"{unit.symbol}{what}, {better}; medians with {spread}{', logarithmic axis' if logarithmic else ''}"
     sheet = Sheet(Texts(step_name(series[0], shown), subtitle, _changes(series, shown)), look)
-    left, right = room(look, [one.title for one in series])
-    height = max(_HEIGHT, _LABEL * len(series))
-    frame = Frame(left, sheet.y + 12, look.width - right, sheet.y + 12 + height)
     reach = [*values, *(row.high or 0 for one in series for row in one.rows if row)]
     plot = Plot(
         _curves(series, look),
@@ -50,8 +47,7 @@ def step_chart(shown: History, scenario: str, step: str) -> Scene:
         "",
         unit.figure,
     )
-    sheet.y = placed(plot, sheet.scene, frame)
-    named(plot, sheet.scene, frame)
+    on_sheet(plot, sheet, [one.title for one in series], max(_HEIGHT, _LABEL * len(series)), 12)
     return sheet.finished()
 
 
