@@ -3,8 +3,6 @@
 It is made anew each time; what an earlier one left there and this one hasn't is removed.
 """
 
-import base64
-import hashlib
 import json
 import re
 from collections.abc import Callable, Sequence
@@ -18,7 +16,7 @@ from dbbench.host.metric import Metric
 from dbbench.report.export.page_data import place
 from dbbench.report.run_view import ScenarioView, View, view
 from dbbench.report.step_view import times
-from dbbench.report.templating import render
+from dbbench.report.templating import digest, render, source
 from dbbench.report.write import write_report
 from dbbench.results.chosen_run import Choice, ChosenRun
 from dbbench.results.run_directory import Run
@@ -182,7 +180,7 @@ def _earlier(out: Path) -> set[str]:
 def _index(found: Sequence[Entry]) -> str:
     from markupsafe import Markup
 
-    script = _script()
+    script = source("site.js")
     engines = {title for entry in found for title in entry.titles}
     return render(
         "site.html.j2",
@@ -192,13 +190,6 @@ def _index(found: Sequence[Entry]) -> str:
             "machines": dict.fromkeys(entry.machine for entry in found),
             "engines": sorted(engines, key=str.casefold),
             "script": Markup(script),  # noqa: S704 - our own file
-            "digest": base64.b64encode(hashlib.sha256(script.encode()).digest()).decode(),
+            "digest": digest(script),
         },
     )
-
-
-def _script() -> str:
-    """The filters of the list. The page allows this text alone, by its hash."""
-    from importlib.resources import files
-
-    return files("dbbench.report").joinpath("templates", "site.js").read_text("utf-8")

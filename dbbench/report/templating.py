@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import base64
+import hashlib
 from collections.abc import Callable, Mapping
+from importlib.resources import files
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -34,6 +37,16 @@ def render(
     )
     environment.filters |= filters or {}
     return environment.get_template(name).render(**values)
+
+
+def source(name: str) -> str:
+    """The text of a file beside the templates: a style or a script."""
+    return files("dbbench.report").joinpath("templates", name).read_text("utf-8")
+
+
+def digest(script: str) -> str:
+    """What a page's policy names a script by: it lets this text run, and no other."""
+    return base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
 
 
 def inline(path: Path) -> Markup:

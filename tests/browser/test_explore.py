@@ -13,9 +13,10 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from dbbench.report.export.html_page import _script, _template
+from dbbench.report.export.html_page import _script
 from dbbench.report.run_view import View, view
 from dbbench.report.sorting import sorted_by
+from dbbench.report.templating import source
 from dbbench.report.write import write_report
 from dbbench.results.outcome import Outcome
 from tests.browser.conftest import Visit, faults, smallest_text
@@ -268,7 +269,7 @@ def test_a_frame_shows_the_part_that_was_copied(open_page: Open) -> None:
 
 
 def test_the_script_loses_no_text_with_its_spaces() -> None:
-    written = _template("page.js")
+    written = source("page.js")
     texts = re.findall(r'`[^`]*`|"(?:[^"\\]|\\.)*"', re.sub(r"(^|  )// .*$", "", written, flags=re.MULTILINE))
     assert len(texts) > 200
     assert [text for text in texts if text not in _script()] == []

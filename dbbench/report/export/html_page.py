@@ -1,11 +1,8 @@
 """index.html: the page with its charts, figures, style and script inside it. It loads nothing."""
 
-import base64
-import hashlib
 import re
 from collections.abc import Sequence
 from functools import partial
-from importlib import resources
 from pathlib import Path
 
 from dbbench.report.charts import svg
@@ -13,6 +10,7 @@ from dbbench.report.charts.palette import THEMES
 from dbbench.report.export import page
 from dbbench.report.export.page_data import page_data, place
 from dbbench.report.run_view import View
+from dbbench.report.templating import digest, source
 from dbbench.report.verdict import summary, wins
 
 #: The charts' colours are those of the page's style, which has others where the reader wants it dark.
@@ -37,15 +35,15 @@ def write(shown: View, stems: Sequence[str]) -> Path:
     script = _script()
     return page.write(
         shown, "html", stems,
-        inline={
-            stem: Markup(svg.written(scene, f"p{number}", _COLOURS, within=True).decode())  # noqa: S704 - it escapes its texts
-            for number, (stem, scene) in enumerate(pictures(shown))
-        },
         more={
-            "style": Markup(_template("page.css").strip()),  # noqa: S704 - our own file
+            "inline": {
+                stem: Markup(svg.written(scene, f"p{number}", _COLOURS, within=True).decode())  # noqa: S704 - it escapes its texts
+                for number, (stem, scene) in enumerate(pictures(shown))
+            },
+            "style": Markup(source("page.css").strip()),  # noqa: S704 - our own file
             "script": Markup(script),  # noqa: S704 - our own file
             # The policy lets this script run and no other, wherever it may come from.
-            "script_hash": base64.b64encode(hashlib.sha256(script.encode()).digest()).decode(),
+            "script_hash": digest(script),
             "data": Markup(page_data(shown)),  # noqa: S704 - it has no character of markup
             "summary": summary, "wins": wins, "place": place, "of_steps": of_steps, "of_scenarios": of_scenarios,
             "patterns": page_bars.patterns(), "arrow_note": page_bars.ARROW_NOTE, "used": page_bars.USED,
@@ -56,11 +54,7 @@ def write(shown: View, stems: Sequence[str]) -> Path:
     )  # fmt: skip
 
 
-def _template(name: str) -> str:
-    return resources.files("dbbench.report").joinpath("templates", name).read_text("utf-8")
-
-
 def _script() -> str:
     """The script without what only its authors read: comments, and spaces. Each of its lines stays one."""
-    lines = (_COMMENT.sub("", line.strip()) for line in _template("page.js").splitlines())
+    lines = (_COMMENT.sub("", line.strip()) for line in source("page.js").splitlines())
     return "\n".join(_SPACED.sub(lambda found: found[1] or found[2], line) for line in lines if line)

@@ -19,7 +19,6 @@ def write(
     *,
     escape: Callable[[object], str] | None = None,
     filters: Mapping[str, Callable[..., str]] | None = None,
-    inline: Mapping[str, str] | None = None,
     more: Mapping[str, Any] | None = None,
 ) -> Path:
     """Write index.FORM into the report's folder; `more` is what the template has besides."""
@@ -28,7 +27,6 @@ def write(
     values = {
         "view": shown,
         "stems": stems,
-        "inline": inline or {},
         "stem": stem,
         "of_several": of_several,
         "amount": amount,
