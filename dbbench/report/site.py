@@ -101,19 +101,16 @@ def _title(shown: View, scenario: ScenarioView) -> str:
 
 
 def places(scenario: ScenarioView) -> list[Place]:
-    """The engines of a scenario in the order of their means; those without one by name after them."""
-    called = {row.row.engine: row.row.title for step in scenario.steps for row in (*step.lines, *step.failed)}
+    """The engines of a scenario in the order of their means."""
     best = min((standing.mean_ratio for standing in scenario.standings if standing.mean_ratio), default=0)
     found = []
     for standing in scenario.standings:
-        title, mean = called.get(standing.engine, standing.engine), standing.mean_ratio
+        title, mean = standing.title, standing.mean_ratio
         if standing.engine in scenario.withheld:
             found.append(Place(title, "withheld"))
         else:
             found.append(Place(title, f"×{times(mean)}", 100 * best / mean) if mean else Place(title, ""))
-    stood = {standing.engine for standing in scenario.standings}
-    ranked = {line.row.engine for step in scenario.steps for line in (*step.lines, *step.failed) if line.row.ranked}
-    return [*found, *(Place(called[engine], "") for engine in sorted(ranked - stood))]
+    return found
 
 
 def write(
