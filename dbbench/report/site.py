@@ -125,7 +125,8 @@ def write(
     pages: dict[str, list[Entry]] = {}
     left_out: list[str] = []
     try:
-        folder = plain_file.folder(_made(out), "runs")
+        out.mkdir(parents=True, exist_ok=True)
+        folder = plain_file.folder(out, "runs")
         for number, path in enumerate(paths, 1):
             try:
                 with TemporaryDirectory() as made:
@@ -151,11 +152,6 @@ def write(
     except OSError as exc:
         raise UserError(f"{out} can't be written: {exc.strerror or exc}") from exc
     return left_out
-
-
-def _made(out: Path) -> Path:
-    out.mkdir(parents=True, exist_ok=True)
-    return out
 
 
 def _order(entry: Entry) -> tuple[str, str, str]:

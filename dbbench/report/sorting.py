@@ -34,7 +34,7 @@ def _order(scenario: ScenarioView, key: str) -> list[str]:
             line.row.engine: line.row.value
             for step in scenario.steps
             if step.counted
-            for line in reversed(step.lines)
+            for line in step.lines
             if not line.row.apart
         }
     else:

@@ -12,19 +12,8 @@ from dbbench.results.trial import StepResult, TrialResult
 
 #: What a step says of its work, and not of its wall time.
 _OF_THE_WORK = (
-    "gives",
-    "awaited",
-    "takes",
-    "cache",
-    "why",
-    "rows",
-    "csv_bytes",
-    "agrees",
-    "disputes",
-    "differs",
-    "checked_by",
-    "of",
-)
+    "gives", "awaited", "takes", "cache", "why", "rows", "csv_bytes", "agrees", "disputes", "differs", "checked_by", "of",
+)  # fmt: skip
 
 
 def metric_of(figure: str) -> Metric:

@@ -46,14 +46,11 @@ class Axis:
         for factors in ((1, 2, 5), (1,)) if narrow else ((1,), (1, 2, 5)):
             if 2 <= len(found := within(factors)) <= most:
                 return found
-        if len(within((1, 2, 5))) < 2:
+        powers, many = within((1,)), within((1, 2, 5))
+        if len(many) < 2:
             return self._steps(most)
-        powers = within((1,))
-        return (
-            powers[:: math.ceil(len(powers) / most)]
-            if len(powers) > 1
-            else within((1, 2, 5))[:: math.ceil(len(within((1, 2, 5))) / most)]
-        )
+        found = powers if len(powers) > 1 else many
+        return found[:: math.ceil(len(found) / most)]
 
 
 def fitting_axis(known: Iterable[float], *, logarithmic: bool, beyond: float = 1.04) -> Axis:

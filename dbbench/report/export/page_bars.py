@@ -103,7 +103,8 @@ def rounds_in_order(shown: View, scenario: ScenarioView, step: StepView) -> Mark
     if step.counted:
         return Markup("")
     colours, across = engine_colours(shown), round_width(shown)
-    nulls = [each for each in shown.rows if not each.ranked and (each.scenario, each.step) == _names(scenario, step)]
+    names = (scenario.scenario.name, step.step.name)
+    nulls = [each for each in shown.rows if not each.ranked and (each.scenario, each.step) == names]
     lines = [(row.engine, row.title, colours.get(row.engine, "c0"), row) for row in (line.row for line in step.lines)]
     lines += [("", row.title, "", row) for row in nulls]
     rows = [
@@ -114,10 +115,6 @@ def rounds_in_order(shown: View, scenario: ScenarioView, step: StepView) -> Mark
         if len(row.trial_means) > 1 and min(row.trial_means) > 0
     ]  # fmt: skip
     return Markup("").join(rows)
-
-
-def _names(scenario: ScenarioView, step: StepView) -> tuple[str, str]:
-    return scenario.scenario.name, step.step.name
 
 
 def round_width(shown: View) -> int:
@@ -211,10 +208,10 @@ def _element(mark: Mark, ink: str) -> Markup:
     if isinstance(mark, Box):
         box = {"x": _share(mark.x)} if mark.x else {}
         box |= {"width": _share(mark.width)} | ({"class": "thin"} if mark.ink == "line" else {})
-        style = f"fill:var(--{mark.ink})" if mark.ink not in (ink, "line") else ""
-        tone = f"opacity:{mark.tone:.2f}" if mark.tone < 1 else ""
+        styles = [f"fill:var(--{mark.ink})"] if mark.ink not in (ink, "line") else []
+        styles += [f"opacity:{mark.tone:.2f}"] if mark.tone < 1 else []
         hatch = _tag("rect", box | {"style": f"fill:url(#hatch-{mark.hatch})"}) if mark.hatch else Markup("")
-        return _tag("rect", box | _styled(style, tone)) + hatch
+        return _tag("rect", box | ({"style": ";".join(styles)} if styles else {})) + hatch
     if isinstance(mark, Dot):
         return _tag("circle", {"cx": _share(mark.x)} | ({"class": "hollow"} if mark.hollow else {}))
     assert isinstance(mark, Stroke)
@@ -224,10 +221,6 @@ def _element(mark: Mark, ink: str) -> Markup:
 
 def _share(place: float) -> str:
     return f"{place:.3g}%" if place >= 0.01 else "0"
-
-
-def _styled(*parts: str) -> dict[str, str]:
-    return {"style": ";".join(filter(None, parts))} if any(parts) else {}
 
 
 def _tag(name: str, given: Mapping[str, str]) -> Markup:

@@ -216,7 +216,7 @@ def markdown(shown: Comparison, *, gate: Gate | None = None) -> Iterator[str]:
         yield f"- {_code(text)}"
     yield ""
     old, new = (_listed(map(side_words, sides)) for sides in (shown.old, shown.new))
-    yield f"Old: {old}; new: {new}; {_code(_machine(shown.new[0]))}. {how(shown)}"
+    yield f"Old: {old}; new: {new}; {_code(machine.in_words(shown.new[0].manifest.machine))}. {how(shown)}"
 
 
 def _rows(lines: Sequence[ComparisonLine]) -> Iterator[str]:
@@ -396,10 +396,6 @@ def side_words(side: Side) -> str:
     rounds = f"{manifest.rounds} round{'s' if manifest.rounds > 1 else ''}"
     created = manifest.created.astimezone(datetime.UTC)
     return f"{side.name}, {created:%Y-%m-%d %H:%M} UTC, {rounds}, dbbench {manifest.dbbench}"
-
-
-def _machine(side: Side) -> str:
-    return machine.in_words(side.manifest.machine)
 
 
 def times(ratio: float) -> str:

@@ -4,6 +4,7 @@ import json
 import re
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
+from functools import partial
 from typing import Any
 
 from dbbench.report.steps import wording
@@ -19,10 +20,7 @@ _MANY = 6
 
 def suite_lines(suite: Suite, *, columns: int) -> Iterator[str]:
     """What a suite does."""
-
-    def _hanging(start: str, text: str, indent: int | None = None) -> list[str]:
-        return hanging(columns, start, text, indent)
-
+    _hanging = partial(hanging, columns)
     yield from _hanging("", f"{suite.name}: {suite.title}")
     yield from _hanging("", " ".join(suite.description.split()))
     if suite.source:

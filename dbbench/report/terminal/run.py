@@ -23,7 +23,7 @@ _EIGHTHS = " ▏▎▍▌▋▊▉"
 def show(shown: View, console: Console) -> None:
     """Print the whole run, its conclusion last, where it stays visible."""
     width, missing = width_of(console), dict(shown.missing)
-    several = len(shown.scenarios) > 1
+    several, ascii_only = len(shown.scenarios) > 1, not (console.encoding or "").lower().startswith("utf")
 
     def put(lines: Iterator[Text]) -> None:
         for text in lines:
@@ -33,7 +33,7 @@ def show(shown: View, console: Console) -> None:
         if several:
             put(iter([Text(), *_wrapped(scenario.scenario.title.upper(), width, "bold")]))
         for view in scenario.steps:
-            put(_step(view, missing, width, ascii_only=not _has_blocks(console)))
+            put(_step(view, missing, width, ascii_only=ascii_only))
         put(_overall(scenario, width))
     for name, why in missing.items():
         print_wrapped(console, f"not run: {name}: {why}", "yellow")
@@ -77,10 +77,6 @@ def width_of(console: Console) -> int:
 def _wrapped(text: str, width: int, style: str, indent: str = "") -> Iterator[Text]:
     """A sentence in lines, `indent` before those after the first."""
     return (Text(line, style=style) for line in textwrap.wrap(text, width, subsequent_indent=indent))
-
-
-def _has_blocks(console: Console) -> bool:
-    return (console.encoding or "").lower().startswith("utf")
 
 
 def print_wrapped(console: Console, text: str, style: str) -> None:
