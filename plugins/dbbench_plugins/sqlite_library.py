@@ -14,7 +14,7 @@ from typing import Any
 
 from pydantic import Field
 
-from dbbench.engine import Program, Unavailable, local
+from dbbench.engine import Program, Unavailable, chosen, local
 from dbbench_plugins.sqlite import CommonOptions, SQLite, SQLiteSession, rows
 
 _OK, _ROW, _DONE, _SCHEMA = 0, 100, 101, 17
@@ -276,6 +276,13 @@ class SQLiteLibrary(SQLite):
             self.sql = replace(self.sql, indexed="")  # type: ignore[misc]
             self.sync_queries = self.option_queries = {}  # type: ignore[misc]
         super().open()
+
+    def pragmas(self) -> dict[str, Any]:
+        mib = chosen(self.options.cache_mib)
+        if not mib or self.library.release >= (3, 7, 10):
+            return super().pragmas()
+        pages = mib * 2**20 // int(self.options.page_size)  # it knows no other unit
+        return {**super().pragmas(), "cache_size": pages}
 
     def _raw(self) -> Any:
         return Connection(self.library, str(self.path), self.options.busy_seconds)

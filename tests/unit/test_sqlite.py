@@ -137,7 +137,8 @@ def test_a_load_ends_with_statistics_unless_they_are_turned_off(
     engine.close()
 
 
-def test_a_library_of_2006_is_driven_without_what_came_later(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.fixture
+def of_2006(monkeypatch: pytest.MonkeyPatch) -> None:
     """The library is that of today, called as one of 3.3.7 has to be."""
 
     class Old(sqlite_library.Library):
@@ -146,6 +147,18 @@ def test_a_library_of_2006_is_driven_without_what_came_later(tmp_path: Path, mon
             self.release, self.lasting = (3, 3, 7), False
 
     monkeypatch.setattr(sqlite_library, "Library", Old)
+
+
+@pytest.mark.usefixtures("of_2006")
+def test_a_library_of_2006_takes_its_cache_in_pages(tmp_path: Path) -> None:
+    engine = registry.load("sqlite+library")(Setup(tmp_path, Tier.POWER, {"cache_mib": 3, "page_size": "8192"}))
+    engine.open()
+    assert fetch(engine.connect(), "PRAGMA cache_size") == [(3 * 128,)]
+    engine.close()
+
+
+@pytest.mark.usefixtures("of_2006")
+def test_a_library_of_2006_is_driven_without_what_came_later(tmp_path: Path) -> None:
     engine = registry.load("sqlite+library")(Setup(tmp_path, Tier.POWER))
     engine.open()
     assert engine.settings()["journal_mode"] == "DELETE"
