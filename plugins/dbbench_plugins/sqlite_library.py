@@ -14,7 +14,7 @@ from typing import Any
 
 from pydantic import Field
 
-from dbbench.engine import Program, Unavailable, chosen, local
+from dbbench.engine import Program, Tier, Unavailable, Unsupported, chosen, local
 from dbbench_plugins.sqlite import CommonOptions, SQLite, SQLiteSession, rows
 
 _OK, _ROW, _DONE, _SCHEMA = 0, 100, 101, 17
@@ -272,6 +272,11 @@ class SQLiteLibrary(SQLite):
 
     def open(self) -> None:
         self.library = self._library(self.options.library)
+        if self.tier is Tier.POWER and not self._logs:
+            raise Unsupported(
+                f"SQLite {self.library.version} can't give durability power: it deletes its journal and doesn't sync the "
+                "folder (a write-ahead log came with 3.7)"
+            )
         if self.library.release < (3, 16):  # which has no functions for pragmas
             self.sql = replace(self.sql, indexed="")  # type: ignore[misc]
             self.sync_queries = self.option_queries = {}  # type: ignore[misc]

@@ -151,7 +151,7 @@ def of_2006(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.mark.usefixtures("of_2006")
 def test_a_library_of_2006_takes_its_cache_in_pages(tmp_path: Path) -> None:
-    engine = registry.load("sqlite+library")(Setup(tmp_path, Tier.POWER, {"cache_mib": 3, "page_size": "8192"}))
+    engine = registry.load("sqlite+library")(Setup(tmp_path, Tier.PROCESS, {"cache_mib": 3, "page_size": "8192"}))
     engine.open()
     assert fetch(engine.connect(), "PRAGMA cache_size") == [(3 * 128,)]
     engine.close()
@@ -159,7 +159,10 @@ def test_a_library_of_2006_takes_its_cache_in_pages(tmp_path: Path) -> None:
 
 @pytest.mark.usefixtures("of_2006")
 def test_a_library_of_2006_is_driven_without_what_came_later(tmp_path: Path) -> None:
-    engine = registry.load("sqlite+library")(Setup(tmp_path, Tier.POWER))
+    kind = registry.load("sqlite+library")
+    with pytest.raises(Unsupported, match="can't give durability power"):
+        kind(Setup(tmp_path, Tier.POWER)).open()
+    engine = kind(Setup(tmp_path, Tier.PROCESS))
     engine.open()
     assert engine.settings()["journal_mode"] == "DELETE"
     session = engine.connect()
