@@ -8,10 +8,10 @@ from importlib.metadata import version
 from typing import Any, ClassVar
 
 from dbbench.engine import AwaitedConnection, AwaitedEngine, AwaitedSession, LoopOptions, Rows, Session, Setup
-from dbbench_plugins.sqlite import JournalOptions, SQLite, SQLiteSession
+from dbbench_plugins.sqlite import DocumentOptions, SQLite, SQLiteSession
 
 
-class AioSQLiteOptions(LoopOptions, JournalOptions):
+class AioSQLiteOptions(LoopOptions, DocumentOptions):
     """Options of `sqlite+apsw`, and the event loop."""
 
 

@@ -4,7 +4,8 @@ from collections.abc import Sequence
 from contextlib import suppress
 from typing import Any, ClassVar
 
-from dbbench_plugins.sqlite import FTS5Session, JournalOptions, SQLite
+from dbbench.engine import Options
+from dbbench_plugins.sqlite import DocumentOptions, FTS5Session, SQLite
 
 
 class APSWSession(FTS5Session):
@@ -21,7 +22,7 @@ class APSW(SQLite):
     name = "sqlite+apsw"
     title = "SQLite (APSW)"
     license = "public domain; APSW: any OSI licence"
-    options_class = JournalOptions
+    options_class: ClassVar[type[Options]] = DocumentOptions
     modules: ClassVar[Sequence[str]] = ("apsw",)
     session_class: ClassVar[Any] = APSWSession
 

@@ -59,20 +59,23 @@ _TRIGGERS = (
 )
 
 
-class CommonOptions(Options):
+class FileOptions(Options):
     cache_mib: Annotated[int | None, MemoryShare("client_cache")] = Field(
         default=None, description="page cache of a connection, MiB"
     )
     page_size: Literal["512", "1024", "2048", "4096", "8192", "16384", "32768", "65536"] = Field(
         default="4096", description="bytes"
     )
-    statistics: bool = Field(default=True, description="whether a load ends with ANALYZE")
     busy_seconds: int = Field(
         default=60, ge=0, le=3600, description="how long a client waits for the one lock, seconds"
     )
 
 
-class JournalOptions(CommonOptions):
+class CommonOptions(FileOptions):
+    statistics: bool = Field(default=True, description="whether a load ends with ANALYZE")
+
+
+class JournalOptions(FileOptions):
     journal_mode: Literal["WAL", "DELETE", "TRUNCATE", "PERSIST", "MEMORY", "OFF"] | None = Field(
         default=None, description="instead of that of the durability tier, which follows from it"
     )
@@ -80,12 +83,14 @@ class JournalOptions(CommonOptions):
         default=None, description="instead of that of the durability tier, which follows from it"
     )
 
+
+class DocumentOptions(JournalOptions, CommonOptions):
     documents: Literal["text", "jsonb"] = Field(
         default="text", description="form in which documents are kept; jsonb since SQLite 3.45"
     )
 
 
-class SQLiteOptions(JournalOptions):
+class SQLiteOptions(DocumentOptions):
     cache: Literal["private", "shared"] = Field(
         default="private",
         description="page cache: one for each connection, or shared by those of a process, which then get an error "
@@ -204,7 +209,7 @@ class SQLite(SQLEngine):
         super().__init__(setup)
         if getattr(self.options, "cache", "") == "shared" and "cache_mib" not in setup.options:
             self.options = self.options.model_copy(update={"cache_mib": setup.shares.cache})
-        if not self.options.statistics:
+        if not getattr(self.options, "statistics", True):
             self.sql = replace(self.sql, statistics="")  # type: ignore[misc]  # of this one alone
         if getattr(self.options, "documents", "text") == "jsonb":
             if tuple(map(int, self.versions()["SQLite"].split("."))) < (3, 45):

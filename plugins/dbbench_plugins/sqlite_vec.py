@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 from dbbench.engine import Dialect, LoadPart, Session, Unsupported
 from dbbench_plugins.apsw import APSW
+from dbbench_plugins.sqlite import JournalOptions
 
 if TYPE_CHECKING:
     from dbbench.engine import Vectors
@@ -69,6 +70,7 @@ class SQLiteVec(APSW):
     title = "sqlite-vec (APSW)"
     license = "MIT OR Apache-2.0; SQLite: public domain; APSW: any OSI licence"
     modules: ClassVar = ("apsw", "sqlite_vec")
+    options_class = JournalOptions
     session_class: ClassVar = VecSession
     metrics = ("l2", "cosine")
     sync_queries: ClassVar = {}  # its session answers no query

@@ -137,6 +137,19 @@ def test_a_load_ends_with_statistics_unless_they_are_turned_off(
     engine.close()
 
 
+@pytest.mark.parametrize(
+    ("name", "without"),
+    [
+        ("odbc+sqlite", {"cache", "documents"}),
+        ("sqlite+ado", {"cache", "documents", "journal_mode", "synchronous"}),
+        ("sqlite+vec", {"cache", "documents", "statistics"}),
+    ],
+)
+def test_an_option_that_would_have_no_effect_is_not_offered(name: str, without: set[str]) -> None:
+    every = {*registry.find("sqlite").options_class.model_fields}
+    assert every - registry.find(name).options_class.model_fields.keys() == without
+
+
 @pytest.fixture
 def of_2006(monkeypatch: pytest.MonkeyPatch) -> None:
     """The library is that of today, called as one of 3.3.7 has to be."""

@@ -6,7 +6,11 @@ from typing import Any, ClassVar
 from dbbench.engine import Unsupported
 from dbbench_plugins.odbc import connection
 from dbbench_plugins.odbc.session import ODBCSession
-from dbbench_plugins.sqlite import SQLite, SQLiteSession, rows
+from dbbench_plugins.sqlite import CommonOptions, JournalOptions, SQLite, SQLiteSession, rows
+
+
+class SQLiteODBCOptions(JournalOptions, CommonOptions):
+    """Options of `sqlite`, but those that its driver or its version decide."""
 
 
 class SQLiteODBCSession(ODBCSession, SQLiteSession):
@@ -31,6 +35,7 @@ class SQLiteODBC(SQLite):
     license = "public domain; libsqliteodbc: BSD; pyodbc: MIT"
     modules = ("pyodbc",)
     debian = ("unixodbc", "libsqliteodbc")
+    options_class = SQLiteODBCOptions
     session_class = SQLiteODBCSession
 
     @classmethod
