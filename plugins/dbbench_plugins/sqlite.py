@@ -104,7 +104,7 @@ class _JSONB(Dialect):
 
     def insert(self, name: str, table: Table) -> str:
         values = ["jsonb(?)" if column.data_type.name == "json" else "?" for column in table.columns.values()]
-        return f"{super().insert(name, table).partition('VALUES')[0]}VALUES ({', '.join(values)})"
+        return f"{super().insert(name, table).rpartition('VALUES')[0]}VALUES ({', '.join(values)})"
 
     def translate(self, sql: str, tables: Mapping[str, Table]) -> str:
         """A statement that sets a field, with the function that returns the binary form."""
