@@ -7,7 +7,8 @@ from collections.abc import Callable, Iterable, Sequence
 from importlib.metadata import version
 from typing import Any, ClassVar
 
-from dbbench.engine import AwaitedConnection, AwaitedEngine, AwaitedSession, LoopOptions, Rows, Session, Setup
+from dbbench.engine import AwaitedConnection, AwaitedEngine, AwaitedSession, LoopOptions, Rows, Session
+from dbbench_plugins.dbapi import KeepsSessions
 from dbbench_plugins.sqlite import DocumentOptions, SQLite, SQLiteSession
 
 
@@ -70,7 +71,7 @@ class AioSQLiteSession(AwaitedSession, SQLiteSession):
         return lambda many: ask(executemany(sql, many))
 
 
-class AioSQLite(AwaitedEngine, SQLite):
+class AioSQLite(AwaitedEngine, KeepsSessions, SQLite):
     name = "sqlite+aiosqlite"
     title = "SQLite (aiosqlite)"
     license = "public domain; driver: MIT"
@@ -78,24 +79,13 @@ class AioSQLite(AwaitedEngine, SQLite):
     modules: ClassVar[Sequence[str]] = ("aiosqlite",)
     session_class = AioSQLiteSession
 
-    def __init__(self, setup: Setup) -> None:
-        super().__init__(setup)
-        self.sessions: list[Session] = []
-
     @classmethod
     def versions(cls) -> dict[str, str]:
         return {"SQLite": sqlite3.sqlite_version, "aiosqlite": version("aiosqlite")}
 
     def connect(self) -> Session:
         """A client, which is closed with the engine at the latest: the driver's thread would outlive it."""
-        self.sessions.append(super().connect())
-        return self.sessions[-1]
-
-    def close(self) -> None:
-        for session in self.sessions:
-            session.close()
-        self.sessions.clear()
-        super().close()
+        return self.kept(super().connect())
 
     def _raw(self) -> Any:
         import aiosqlite

@@ -8,12 +8,23 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, NoReturn, TypeVar
 from urllib.parse import parse_qsl, unquote, urlsplit
 
-from dbbench.engine import RECORD_TABLE, Concurrency, Dialect, Rows, ServerFailed, Setup, SQLEngine, SQLSession
+from dbbench.engine import (
+    RECORD_TABLE,
+    Concurrency,
+    Dialect,
+    Engine,
+    Rows,
+    ServerFailed,
+    Session,
+    Setup,
+    SQLEngine,
+    SQLSession,
+)
 
 if TYPE_CHECKING:
     from dbbench.engine import PrivateServer, Records, Table
 
-Kept = TypeVar("Kept", bound=SQLSession)
+Kept = TypeVar("Kept", bound=Session)
 
 #: How long a server at a URL may take to accept a connection.
 CONNECT_SECONDS = 10
@@ -97,31 +108,31 @@ class SwitchedSession(SQLSession):
         super().close()
 
 
-class ClientServer(SQLEngine):
-    """An engine with a server, private or at a URL: it knows which tables are its own, closes the sessions that were
-    left open, and then stops the server, if it is its own.
-    """
-
-    concurrency = Concurrency(threads=None, processes=None)
-    server: PrivateServer | None = None
+class KeepsSessions(Engine):
+    """An engine that closes the sessions that were left open before what they need."""
 
     def __init__(self, setup: Setup) -> None:
         super().__init__(setup)
-        self.made: list[str] = []
-        self._sessions: list[SQLSession] = []
-
-    def create(self, tables: Mapping[str, Table]) -> None:
-        super().create(tables)
-        self.made += tables
-
-    def create_store(self, records: Records) -> None:
-        super().create_store(records)
-        self.made.append(RECORD_TABLE)
+        self._sessions: list[Session] = []
 
     def kept(self, session: Kept) -> Kept:
         """The session, which is closed with the engine at the latest."""
         self._sessions.append(session)
         return session
+
+    def close(self) -> None:
+        for session in self._sessions:
+            with suppress(Exception):  # it is closed, or the server is gone; each driver has its own
+                session.close()
+        self._sessions.clear()
+        super().close()
+
+
+class Served(KeepsSessions):
+    """An engine with a server, private or at a URL, which it stops if it is its own."""
+
+    concurrency = Concurrency(threads=None, processes=None)
+    server: PrivateServer | None = None
 
     def processes(self) -> Sequence[int]:
         return self.server.processes() if self.server else ()
@@ -130,12 +141,25 @@ class ClientServer(SQLEngine):
         return self.server.exit_reason() if self.server else ""
 
     def close(self) -> None:
-        for session in self._sessions:
-            with suppress(Exception):  # it is closed, or the server is gone; each driver has its own
-                session.close()
-        self._sessions.clear()
+        super().close()
         if self.server:
             self.server.stop()
+
+
+class ClientServer(Served, SQLEngine):
+    """A SQL engine with a server. It knows which tables are its own."""
+
+    def __init__(self, setup: Setup) -> None:
+        super().__init__(setup)
+        self.made: list[str] = []
+
+    def create(self, tables: Mapping[str, Table]) -> None:
+        super().create(tables)
+        self.made += tables
+
+    def create_store(self, records: Records) -> None:
+        super().create_store(records)
+        self.made.append(RECORD_TABLE)
 
 
 @dataclass(frozen=True)

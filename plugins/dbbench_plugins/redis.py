@@ -10,8 +10,6 @@ from importlib.metadata import version
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from dbbench.engine import (
-    Concurrency,
-    Engine,
     EngineInfo,
     FileRole,
     PrivateServer,
@@ -24,7 +22,7 @@ from dbbench.engine import (
     Unsupported,
     program,
 )
-from dbbench_plugins.dbapi import address, failed
+from dbbench_plugins.dbapi import Served, address, failed
 
 if TYPE_CHECKING:
     from dbbench.engine import Records, Table
@@ -119,7 +117,7 @@ class RedisSession(Session):
         self.client.close()
 
 
-class Redis(Engine):
+class Redis(Served):
     name = "redis"
     title = "Redis (redis-py)"
     license = "BSD-3-Clause up to 7.2, then RSALv2 or SSPLv1, from 8 also AGPL-3.0; redis-py: MIT"
@@ -128,7 +126,6 @@ class Redis(Engine):
     debian = ("redis-server",)
     url_example = _URL_EXAMPLE
     session_class = RedisSession
-    concurrency = Concurrency(threads=None, processes=None)
     ordered = False
     unsupported_reasons: ClassVar = {
         "seek": "its keys are in a hash, which has no order",
@@ -142,11 +139,8 @@ class Redis(Engine):
         Tier.MEMORY: {"appendonly": "no", "appendfsync": "no"},
     }
 
-    server: PrivateServer | None = None
-
     def __init__(self, setup: Setup) -> None:
         super().__init__(setup)
-        self.sessions: list[Session] = []
         #: What the driver takes to find the server.
         self.where: dict[str, Any] = {}
 
@@ -195,9 +189,7 @@ class Redis(Engine):
             self._client().flushdb()
 
     def connect(self) -> Session:
-        session = self.session_class(self._client())
-        self.sessions.append(session)
-        return session
+        return self.session_class(self._client())
 
     def settings(self) -> dict[str, Any]:
         """Settings as the server has them, if it reports them."""
@@ -214,20 +206,6 @@ class Redis(Engine):
             raise Unsupported("it keeps nothing on disk")
         return super().size()
 
-    def processes(self) -> Sequence[int]:
-        return self.server.processes() if self.server else ()
-
-    def exit_reason(self) -> str:
-        return self.server.exit_reason() if self.server else ""
-
-    def close(self) -> None:
-        for session in self.sessions:
-            with suppress(Exception):  # it is closed, or the server is dead
-                session.close()
-        self.sessions.clear()
-        if self.server:
-            self.server.stop()
-
     def _client(self) -> Any:
         """A connection of its own, which is not shared. It tries nothing twice: a server that is gone is a result."""
         from redis import Redis as Client
@@ -235,8 +213,7 @@ class Redis(Engine):
         from redis.retry import Retry
 
         client = Client(**self.where, single_connection_client=True, retry=Retry(NoBackoff(), 0))
-        self.sessions.append(RedisSession(client))
-        return client
+        return self.kept(RedisSession(client)).client
 
     def info(self) -> EngineInfo:
         return replace(super().info(), title=self.title.replace("Redis ", f"{self.product} "))
