@@ -48,12 +48,12 @@ def check_sync(context: StepContext) -> None:
     with context.beneath() as (engine, session):
         if not isinstance(engine, SQLEngine):
             return
-        tier = engine.info().tier
-        for name, promised in engine.durability[tier].items():
+        for name, promised in engine.promised().items():
             if name not in engine.sync_queries:
                 continue
             ((found,),) = fetch(session, engine.sync_queries[name])
             if found is not None and str(found) != str(promised):
+                tier = engine.info().tier
                 raise WrongAnswer(f"durability {tier} promises {name}={promised}, but the session has {found}")
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, NoReturn, TypeVar
 from urllib.parse import parse_qsl, unquote, urlsplit
 
@@ -13,12 +13,15 @@ from dbbench.engine import (
     Concurrency,
     Dialect,
     Engine,
+    EngineInfo,
     Rows,
     ServerFailed,
     Session,
     Setup,
     SQLEngine,
     SQLSession,
+    Tier,
+    Unsupported,
 )
 
 if TYPE_CHECKING:
@@ -133,6 +136,23 @@ class Served(KeepsSessions):
 
     concurrency = Concurrency(threads=None, processes=None)
     server: PrivateServer | None = None
+    #: The tier that a server at a URL gives, and the settings that it has for it, once they were read.
+    given_tier: Tier | None = None
+    given_settings: Mapping[str, Any] = {}
+
+    def info(self) -> EngineInfo:
+        return replace(super().info(), tier=self.given_tier or self.tier)
+
+    def give(self, tier: Tier, settings: Mapping[str, Any]) -> None:
+        """Take the strongest tier that a server's settings give. Raises Unsupported if more was asked for."""
+        tiers = list(Tier)
+        if tiers.index(tier) < tiers.index(self.tier):
+            found = ", ".join(f"{name} is {value}" for name, value in settings.items())
+            raise Unsupported(
+                f"durability {self.tier} needs other settings than the server's: {found}; set them there, or ask for "
+                "another durability"
+            )
+        self.given_tier, self.given_settings = tier, settings
 
     def processes(self) -> Sequence[int]:
         return self.server.processes() if self.server else ()
@@ -152,6 +172,9 @@ class ClientServer(Served, SQLEngine):
     def __init__(self, setup: Setup) -> None:
         super().__init__(setup)
         self.made: list[str] = []
+
+    def promised(self) -> Mapping[str, Any]:
+        return self.given_settings or super().promised()
 
     def create(self, tables: Mapping[str, Table]) -> None:
         super().create(tables)

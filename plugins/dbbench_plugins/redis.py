@@ -256,16 +256,10 @@ class Redis(Served):
         return found
 
     def _check_tier(self) -> None:
-        """Take the least tier that promises enough and that the server's settings give. Raises Unsupported."""
-        if self.tier is Tier.MEMORY:
-            return
-        found = self._configured()
-        appends, syncs = (found.get(name, "not told") for name in ("appendonly", "appendfsync"))
-        if appends != "yes" or (self.tier is Tier.POWER and syncs != "always"):
-            raise Unsupported(
-                f"durability {self.tier} needs other settings than the server's: appendonly is {appends}, appendfsync "
-                f"{syncs}; set them there, or ask for another durability"
-            )
+        configured = self._configured()
+        found = {name: configured.get(name, "not told") for name in ("appendonly", "appendfsync")}
+        tier = Tier.POWER if found["appendfsync"] == "always" else Tier.PROCESS
+        self.give(tier if found["appendonly"] == "yes" else Tier.MEMORY, found)
 
 
 def _where(url: str) -> dict[str, Any]:

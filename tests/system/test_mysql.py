@@ -156,6 +156,40 @@ def test_settings_that_measure_something_else_are_refused(
         theirs.session.execute(f"SET GLOBAL {setting} = {before}")
 
 
+@pytest.mark.parametrize(("flush", "given"), [(0, Tier.MEMORY), (2, Tier.PROCESS), (1, Tier.POWER)])
+def test_a_server_gives_the_tier_that_it_is_set_to(flush: int, given: Tier, theirs: Any, tmp_path: Path) -> None:
+    theirs.session.execute(f"SET GLOBAL innodb_flush_log_at_trx_commit = {flush}")
+    try:
+        engine = made("mysql", tmp_path / "data", Tier.MEMORY, url(theirs))
+        engine.open()
+        assert engine.info().tier is given
+        engine.close()
+    finally:
+        theirs.session.execute("SET GLOBAL innodb_flush_log_at_trx_commit = 1")
+
+
+def test_commits_outlive_the_process_alone_where_the_binary_log_is_not_synced(tmp_path: Path) -> None:
+    class Logging(registry.load("mysql")):  # type: ignore[misc]
+        def _network(self, server: Any) -> list[str]:
+            return [*super()._network(server), "--log-bin=binary", "--sync-binlog=0"]
+
+    (tmp_path / "theirs").mkdir()
+    theirs = Logging(Setup(tmp_path / "theirs", Tier.POWER))
+    theirs.open()
+    try:
+        where = url(theirs, user="root", database="dbbench")
+        with pytest.raises(Unsupported, match="log_bin is ON, sync_binlog is 0"):
+            made("mysql", tmp_path / "data", Tier.POWER, where).open()
+        engine = made("mysql", tmp_path / "data", Tier.MEMORY, where)
+        engine.open()
+        assert engine.info().tier is Tier.PROCESS
+        for name, query in engine.sync_queries.items():
+            assert fetch(engine.session, query) == [(int(engine.promised()[name]),)]
+        engine.close()
+    finally:
+        theirs.close()
+
+
 @pytest.mark.parametrize("name", ENGINES)
 def test_a_private_server_takes_local_files_only_while_it_loads(name: str, tmp_path: Path) -> None:
     engine = made(name, tmp_path / "data")

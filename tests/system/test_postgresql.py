@@ -14,7 +14,7 @@ import pytest
 
 from dbbench.engine import registry
 from dbbench.engine.base import Setup
-from dbbench.engine.sql.session import SQLEngine
+from dbbench.engine.sql.session import SQLEngine, fetch
 from dbbench.errors import ServerFailed, Unavailable, Unsupported
 from dbbench.host import atomic_json
 from dbbench.suite.model import Tier
@@ -119,18 +119,27 @@ def test_what_can_not_be_reached_is_told(name: str, url: str, words: str, tmp_pa
     assert "4711" not in str(told.value)
 
 
-def test_a_server_gives_the_tier_that_it_is_set_to(server: SQLEngine, tmp_path: Path) -> None:
-    """It syncs: whoever asks for less gets more, and is told."""
-    there = engine("postgresql", tmp_path, Tier.MEMORY, url(server))
-    there.open()
-    assert there.info().tier is Tier.POWER
-    there.close()
+@pytest.mark.parametrize(("commits", "given"), [("on", Tier.POWER), ("local", Tier.POWER), ("off", Tier.MEMORY)])
+def test_a_server_gives_the_tier_that_it_is_set_to(
+    commits: str, given: Tier, server: SQLEngine, tmp_path: Path
+) -> None:
+    """It has fsync: whoever asks for less gets more, and is told."""
+    server.session.execute(f"ALTER ROLE me SET synchronous_commit = {commits}")
+    try:
+        there = engine("postgresql", tmp_path, Tier.MEMORY, url(server))
+        there.open()
+        assert there.info().tier is given
+        for name, query in there.sync_queries.items():
+            assert fetch(there.session, query) == [(there.promised()[name],)]
+        there.close()
+    finally:
+        server.session.execute("ALTER ROLE me RESET synchronous_commit")
 
 
 def test_a_server_that_can_not_give_the_tier_is_refused(server: SQLEngine, tmp_path: Path) -> None:
     server.session.execute("ALTER ROLE me SET synchronous_commit = off")
     try:
-        with pytest.raises(Unsupported, match="synchronous_commit off"):
+        with pytest.raises(Unsupported, match="synchronous_commit is off"):
             engine("postgresql", tmp_path, Tier.POWER, url(server)).open()
     finally:
         server.session.execute("ALTER ROLE me RESET synchronous_commit")

@@ -121,20 +121,25 @@ def test_ours_is_removed_and_nothing_of_another_database(kind: type[Engine], lis
     theirs.close()
 
 
-def test_a_server_that_promises_less_is_refused(kind: type[Engine], listening: str, tmp_path: Path) -> None:
+def test_a_server_gives_the_tier_that_it_is_set_to(kind: type[Engine], listening: str, tmp_path: Path) -> None:
     import redis
 
     host, _, port = listening.partition(":")
     client = redis.Redis(host, int(port), password="s3cret")
     url = f"redis://:s3cret@{listening}/3"
-    client.config_set("appendfsync", "everysec")
-    engine = at(kind, tmp_path, url, Tier.POWER)
-    with pytest.raises(Unsupported, match="appendfsync everysec"):
+    for setting, value, given, refused in (
+        ("appendfsync", "always", Tier.POWER, None),
+        ("appendfsync", "everysec", Tier.PROCESS, Tier.POWER),
+        ("appendonly", "no", Tier.MEMORY, Tier.PROCESS),
+    ):
+        client.config_set(setting, value)
+        engine = at(kind, tmp_path, url)
         engine.open()
-    at(kind, tmp_path, url, Tier.PROCESS).open()
-    client.config_set("appendonly", "no")
-    with pytest.raises(Unsupported, match="appendonly is no"):
-        at(kind, tmp_path, url, Tier.PROCESS).open()
+        assert engine.info().tier is given
+        engine.close()
+        if refused:
+            with pytest.raises(Unsupported, match=f"{setting} is {value}"):
+                at(kind, tmp_path, url, refused).open()
     client.close()
 
 

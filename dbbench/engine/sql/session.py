@@ -162,6 +162,10 @@ class SQLEngine(Engine):
     #: rank.
     option_queries: ClassVar[Mapping[str, str]] = {}
 
+    def promised(self) -> Mapping[str, Any]:
+        """The settings of durability that every session has: here those of the tier."""
+        return self.durability[self.info().tier]
+
     def create(self, tables: Mapping[str, Table]) -> None:
         """Make the tables, each in a transaction of its own.
 

@@ -192,7 +192,7 @@ class QueryContract(TableContract):
         """A session that syncs less than its tier promises is faster and loses commits."""
         engine = sql_engine(opened())
         tier = engine.info().tier
-        promised = engine.durability[tier]
+        promised = engine.promised()
         for name in engine.sync_queries:
             expect(name in promised, f"sync_queries asks for {name}: expected it in durability[{tier}]")
         session = engine.connect()

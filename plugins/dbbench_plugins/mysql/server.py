@@ -149,9 +149,6 @@ class MySQLServer(ClientServer):
     }
     sync_queries: ClassVar = {"innodb_flush_log_at_trx_commit": "SELECT @@GLOBAL.innodb_flush_log_at_trx_commit"}
 
-    #: The tier that the settings of a server at a URL give, once they were read.
-    given_tier: Tier | None = None
-
     def raw(self, address: Address) -> Any:
         """A connection of the driver: autocommit, utf8mb4, LOAD DATA LOCAL allowed."""
         raise NotImplementedError
@@ -226,11 +223,7 @@ class MySQLServer(ClientServer):
     # A server of either kind
 
     def info(self) -> EngineInfo:
-        known = replace(
-            super().info(),
-            title=self.title.replace("MariaDB/MySQL", self.product),
-            tier=self.given_tier or self.tier,
-        )
+        known = replace(super().info(), title=self.title.replace("MariaDB/MySQL", self.product))
         if not self.commercial:
             return known
         note = "MySQL's commercial licence is not known to dbbench"
@@ -322,17 +315,9 @@ class MySQLServer(ClientServer):
             failed(exc, advice(exc))
 
     def _check_tier(self) -> None:
-        """Take the least tier that promises enough and that the server's settings give. Raises Unsupported."""
-        name = "innodb_flush_log_at_trx_commit"
-        found, binary = self.variables.get(name), self.variables.get("log_bin", "OFF")
+        names = ("innodb_flush_log_at_trx_commit", "log_bin", "sync_binlog")
+        found = {name: self.variables.get(name) for name in names}
+        flush, binary, sync_binary = found.values()
         # After a crash the server undoes what isn't in its binary log, if it keeps one.
-        synced = binary == "OFF" or self.variables.get("sync_binlog") == "1"
-        tiers = list(Tier)
-        for tier in tiers[tiers.index(self.tier) :]:
-            if found == str(self.durability[tier][name]) and (synced or tier is not Tier.POWER):
-                self.given_tier = tier
-                return
-        raise Unsupported(
-            f"durability {self.tier} needs other settings than the server's: {name} is {found}, log_bin {binary}, "
-            f"sync_binlog {self.variables.get('sync_binlog')}; set them there, or ask for another durability"
-        )
+        tier = Tier.POWER if flush == "1" and (binary == "OFF" or sync_binary == "1") else Tier.PROCESS
+        self.give(tier if flush in ("1", "2") else Tier.MEMORY, found)

@@ -26,7 +26,6 @@ from dbbench.engine import (
     Size,
     SQLSession,
     Tier,
-    Unsupported,
     fetch,
     server_setting_names,
     server_settings,
@@ -169,8 +168,6 @@ class PostgreSQLServer(ClientServer):
     ours = ""
     #: What product the server is, once it has said so.
     product = "PostgreSQL"
-    #: The tier that the settings of a server at a URL give, once they were read.
-    given_tier: Tier | None = None
 
     @classmethod
     def available_with(cls, options: Mapping[str, Any]) -> None:
@@ -273,7 +270,7 @@ class PostgreSQLServer(ClientServer):
         return fetch(self.session, sql)
 
     def info(self) -> EngineInfo:
-        known = replace(super().info(), tier=self.given_tier or self.tier)
+        known = super().info()
         if self.product == "PostgreSQL":
             return known
         title = self.title.replace("PostgreSQL", self.product)
@@ -293,21 +290,13 @@ class PostgreSQLServer(ClientServer):
             self.ours = f"{FOLDER}/base/{oid}/"
 
     def _check_tier(self) -> None:
-        """Take the least tier that promises enough and that the server's settings give. Raises Unsupported."""
         ((fsync, waits),) = self._ask(
             "SELECT current_setting('fsync', true), current_setting('synchronous_commit', true)"
         )
         # What is neither on nor off waits for other servers, too, or for this one's disk only.
         found = {"fsync": fsync, "synchronous_commit": "off" if waits == "off" else "on"}
-        tiers = list(Tier)
-        for tier in tiers[tiers.index(self.tier) :]:
-            if self.durability[tier] == found:
-                self.given_tier = tier
-                return
-        raise Unsupported(
-            f"durability {self.tier} needs other settings than the server's: fsync is {fsync}, synchronous_commit "
-            f"{waits}; set them there, or ask for another durability"
-        )
+        tier = Tier.POWER if fsync == "on" else Tier.PROCESS
+        self.give(Tier.MEMORY if waits == "off" or fsync is None else tier, found)
 
 
 def numbered(sql: str, dialect: Dialect) -> str:
