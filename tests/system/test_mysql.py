@@ -21,7 +21,7 @@ from dbbench.engine import private_server, registry
 from dbbench.engine.base import Engine, Setup
 from dbbench.engine.sql.session import fetch
 from dbbench.errors import ServerFailed, Unavailable, Unsupported
-from dbbench.suite.dataset import Table
+from dbbench.suite.dataset import ForeignKey, Table
 from dbbench.suite.model import Tier
 from dbbench.testing.contract import usable
 from tests.conftest import Dbbench, started, summary
@@ -262,6 +262,22 @@ def test_a_load_that_would_lose_something_fails(
         insert(chunk(pa.record_batch(columns), NOTES, session.load_format, session.bind))
     session.close()
     engine.remove({"Notes": NOTES})
+    engine.close()
+
+
+def test_a_load_checks_foreign_keys(theirs: Any, tmp_path: Path) -> None:
+    keys = (ForeignKey(columns=("Id",), table="Notes", key=("Id",)),)
+    tables = {"Notes": NOTES, "More": NOTES.model_copy(update={"foreign_keys": keys})}
+    engine = made("mysql", tmp_path / "data", url=url(theirs))
+    engine.open()
+    engine.create(tables)
+    session = engine.connect()
+    insert = session.prepare_load("More", tables["More"])
+    session.begin()
+    with pytest.raises(ValueError, match="foreign key constraint fails"):
+        insert(chunk(pa.record_batch({"Id": [1], "Note": ["a"]}), NOTES, session.load_format, session.bind))
+    session.close()
+    engine.remove(tables)
     engine.close()
 
 

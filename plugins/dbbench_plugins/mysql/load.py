@@ -38,7 +38,7 @@ class LoadSession(MySQLSession):
     def prepare_load(self, name: str, table: Table) -> Callable[[Any], object]:
         # Documented for bulk loads. It concerns secondary unique keys, of which there are none; the primary key
         # is checked.
-        self.execute(f"SET unique_checks = 0, foreign_key_checks = 0{', GLOBAL local_infile = 1' * self.private}")
+        self.execute(f"SET unique_checks = 0{', GLOBAL local_infile = 1' * self.private}")
         ((allowed,),) = fetch(self, "SELECT @@local_infile")
         if not int(allowed):
             raise Unsupported("the server takes no local files: SET GLOBAL local_infile = 1")
@@ -67,7 +67,7 @@ class LoadSession(MySQLSession):
 
     def prepare_finish(self, tables: Mapping[str, Table]) -> Mapping[LoadPart, Callable[[], object]]:
         """Commit, then make the indexes: a CREATE INDEX would commit by itself. Then check keys again."""
-        closing = f"SET unique_checks = 1, foreign_key_checks = 1{', GLOBAL local_infile = 0' * self.private}"
+        closing = f"SET unique_checks = 1{', GLOBAL local_infile = 0' * self.private}"
         indexes = [*self.create_indexes(tables), closing]
         return {"commit": self.commit, "indexes": self.each(indexes)}
 
