@@ -1,22 +1,25 @@
 """ODBC without a server: connection strings, drivers, and how rows are sent."""
 
+from collections.abc import Callable
+from pathlib import Path
 from types import SimpleNamespace
 from typing import Any, Self
 
 import pytest
 
-from dbbench.engine import registry
+from dbbench.engine import EngineInfo, Setup, Tier, registry
 from dbbench.engine.sql.dialect import Dialect
 from dbbench.errors import ServerFailed, Unavailable, Unsupported
 from dbbench.suite.dataset import Table
 from dbbench_plugins.dbapi import address, failed
 from dbbench_plugins.mysql.address import parsed
-from dbbench_plugins.odbc.any import ODBC
+from dbbench_plugins.odbc.any import _KNOWN, ODBC
 from dbbench_plugins.odbc.connection import connection_string, driver
 from dbbench_plugins.odbc.mysql import MySQLODBC
 from dbbench_plugins.odbc.postgresql import PostgreSQLODBC, keywords
 from dbbench_plugins.odbc.session import ODBCSession
 from dbbench_plugins.odbc.sqlite import SQLiteODBC
+from dbbench_plugins.sqlalchemy import _PRODUCTS, Product, SQLAlchemy
 
 EXAMPLE = "mssql://USER:PASSWORD@HOST:1433/DATABASE"
 
@@ -126,10 +129,44 @@ def test_mysql_connects_by_a_socket_or_a_host(monkeypatch: pytest.MonkeyPatch) -
     assert "SERVER" not in found[1]
 
 
-def test_a_semicolon_in_the_way_to_the_file_is_refused(tmp_path: Any) -> None:
-    from dbbench.engine.base import Setup
-    from dbbench.suite.model import Tier
+def over_odbc(product: str, folder: Path) -> EngineInfo:
+    engine = ODBC(Setup(folder, Tier.POWER, url="odbc:Driver={X}"))
+    engine.product, engine.known = product, _KNOWN.get(product)
+    return engine.info()
 
+
+def over_sqlalchemy(product: str, folder: Path) -> EngineInfo:
+    engine = SQLAlchemy(Setup(folder, Tier.POWER, url="x://"))
+    engine.alchemy = SimpleNamespace(dialect=SimpleNamespace(name=product, driver="d"))
+    engine.product, engine.server = _PRODUCTS.get(product, Product(product)), {}
+    return engine.info()
+
+
+@pytest.mark.parametrize(
+    ("info", "product", "publication", "note"),
+    [
+        (over_odbc, "SQLite", "allowed", ""),
+        (over_odbc, "PostgreSQL", "unknown", "the licence of the database"),  # as other products call themselves
+        (over_odbc, "MySQL", "unknown", "the licence of the database"),
+        (over_odbc, "Microsoft SQL Server", "forbidden", "Microsoft's licence terms"),
+        (over_odbc, "ACCESS", "unknown", "the licence of the database"),
+        (over_sqlalchemy, "sqlite", "allowed", ""),
+        (over_sqlalchemy, "firebird", "allowed", ""),
+        (over_sqlalchemy, "postgresql", "unknown", "the licence of the database"),
+        (over_sqlalchemy, "oracle", "forbidden", "Oracle's licence agreements"),
+        (over_sqlalchemy, "informix", "unknown", "the licence of the database"),
+    ],
+)
+def test_publication_is_known_only_where_a_name_says_the_licence(
+    info: Callable[[str, Path], EngineInfo], product: str, publication: str, note: str, tmp_path: Path
+) -> None:
+    found = info(product, tmp_path)
+    assert found.publication == publication
+    assert found.publication_note.startswith(note)
+    assert bool(found.publication_note) is bool(note)
+
+
+def test_a_semicolon_in_the_way_to_the_file_is_refused(tmp_path: Any) -> None:
     folder = tmp_path / "a;b"
     folder.mkdir()
     with pytest.raises(Unsupported, match="semicolon"):

@@ -46,10 +46,12 @@ _ACCESS = Dialect(
 
 @dataclass(frozen=True)
 class Known:
-    """Another engine of the same database, whose language and licence are named there, and a query for its bytes."""
+    """Another engine of the same database, whose language is named there, and a query for its bytes."""
 
     engine: str
     size: str = ""
+    #: Whether it has that engine's licence, too. Others call themselves PostgreSQL or MySQL, and these have editions.
+    alike: bool = False
 
 
 _TABLES = "FROM information_schema.tables WHERE table_schema = DATABASE()"
@@ -57,7 +59,9 @@ _MYSQL = Known("dbbench_plugins.mysql.server:MySQLServer", f"SELECT SUM(data_len
 #: By the name that a driver gives its database.
 _KNOWN = {
     "SQLite": Known(
-        "dbbench_plugins.sqlite:SQLite", "SELECT page_count * page_size FROM pragma_page_count(), pragma_page_size()"
+        "dbbench_plugins.sqlite:SQLite",
+        "SELECT page_count * page_size FROM pragma_page_count(), pragma_page_size()",
+        alike=True,
     ),
     "PostgreSQL": Known(
         "dbbench_plugins.postgresql.server:PostgreSQLServer", "SELECT pg_database_size(current_database())"
@@ -65,9 +69,11 @@ _KNOWN = {
     "MariaDB": _MYSQL,
     "MySQL": _MYSQL,
     "Microsoft SQL Server": Known(
-        "dbbench_plugins.sqlserver:SQLServer", "SELECT SUM(reserved_page_count) * 8192 FROM sys.dm_db_partition_stats"
+        "dbbench_plugins.sqlserver:SQLServer",
+        "SELECT SUM(reserved_page_count) * 8192 FROM sys.dm_db_partition_stats",
+        alike=True,
     ),
-    "Oracle": Known("dbbench_plugins.oracle:Oracle"),
+    "Oracle": Known("dbbench_plugins.oracle:Oracle", alike=True),
 }
 
 
@@ -109,8 +115,13 @@ class ODBC(ClientServer):
 
     def info(self) -> EngineInfo:
         found = replace(super().info(), title=f"{self.product} (ODBC)")
-        known = self.known and resolve_name(self.known.engine)
-        return replace(found, dialect=known.dialect, publication=known.publication) if known else found
+        if not self.known:
+            return found
+        engine = resolve_name(self.known.engine)
+        told = engine if self.known.alike else self
+        return replace(
+            found, dialect=engine.dialect, publication=told.publication, publication_note=told.publication_note
+        )
 
     @property
     def sql(self) -> Dialect:  # type: ignore[override]  # that of the database that was found

@@ -11,6 +11,7 @@ from contextlib import ExitStack
 from dataclasses import dataclass
 from importlib.metadata import version
 from pathlib import Path
+from pkgutil import resolve_name
 from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 from dbbench.engine import (
@@ -40,7 +41,8 @@ class Product:
     """What dbbench knows of a database behind a dialect, beyond what SQLAlchemy tells."""
 
     title: str
-    publication: Publication = Publication.UNKNOWN
+    #: The engine here whose licence it has, whatever its edition. Others speak like PostgreSQL and MySQL.
+    licence: str = ""
     #: What is put before a query to get its plan as rows.
     explain: str = ""
     #: A query for its version, where the dialect tells that of another product.
@@ -50,17 +52,16 @@ class Product:
     dialect: str = ""
 
 
-_ALLOWED, _FORBIDDEN = Publication.ALLOWED, Publication.FORBIDDEN
 _PRODUCTS = {
-    "sqlite": Product("SQLite", _ALLOWED, "EXPLAIN QUERY PLAN"),
-    "postgresql": Product("PostgreSQL", _ALLOWED, "EXPLAIN"),
-    "mysql": Product("MySQL", _ALLOWED, "EXPLAIN"),
-    "mariadb": Product("MariaDB", _ALLOWED, "EXPLAIN", dialect="mysql"),
-    "duckdb": Product("DuckDB", _ALLOWED, "EXPLAIN", "SELECT version()", processes=1),
-    "firebird": Product("Firebird", _ALLOWED),
+    "sqlite": Product("SQLite", "dbbench_plugins.sqlite:SQLite", "EXPLAIN QUERY PLAN"),
+    "postgresql": Product("PostgreSQL", explain="EXPLAIN"),
+    "mysql": Product("MySQL", explain="EXPLAIN"),
+    "mariadb": Product("MariaDB", explain="EXPLAIN", dialect="mysql"),
+    "duckdb": Product("DuckDB", "dbbench_plugins.duckdb:DuckDB", "EXPLAIN", "SELECT version()", processes=1),
+    "firebird": Product("Firebird", "dbbench_plugins.firebird:Firebird"),
     "cockroachdb": Product("CockroachDB", explain="EXPLAIN"),
-    "oracle": Product("Oracle", _FORBIDDEN),
-    "mssql": Product("SQL Server", _FORBIDDEN, dialect="sqlserver"),
+    "oracle": Product("Oracle", "dbbench_plugins.oracle:Oracle"),
+    "mssql": Product("SQL Server", "dbbench_plugins.sqlserver:SQLServer", dialect="sqlserver"),
 }
 #: Those whose database is a file, named by its path.
 _FILES = ("sqlite", "duckdb")
@@ -109,10 +110,11 @@ class SQLAlchemy(SQLEngine):
     def info(self) -> EngineInfo:
         named = " ".join([self.product.title, *self.server.values()])
         title = f"{named} (SQLAlchemy, {self.alchemy.dialect.driver})"
+        told = resolve_name(self.product.licence) if self.product.licence else self
         return EngineInfo(
             title,
-            self.product.publication,
-            self.publication_note,
+            told.publication,
+            told.publication_note,
             self.product.dialect or self.alchemy.dialect.name,
             Concurrency(threads=None, processes=self.product.processes),
             self.tier,
