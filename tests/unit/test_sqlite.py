@@ -115,6 +115,32 @@ def test_the_tier_follows_from_the_settings(
     assert other.info().tier is asked
 
 
+@pytest.mark.parametrize("name", ["sqlite", "sqlalchemy"])
+def test_each_index_has_a_name_of_its_own_that_is_not_too_long(name: str, tmp_path: Path) -> None:
+    url = ""
+    if name == "sqlalchemy":
+        pytest.importorskip(name)
+        url = f"sqlite:///{tmp_path}/data.sqlite"
+    columns = {"order": "item_code", "order_item": "code", "a" * 63: "b" * 63, "a" * 62: "b" * 62}
+    tables = {
+        table: Table.model_validate(
+            {"rows": 1, "primary_key": "Id", "indexes": [column], "columns": {"Id": _WHOLE, column: _WHOLE}}
+        )
+        for table, column in columns.items()
+    }
+    engine = registry.load(name)(Setup(tmp_path, Tier.PROCESS, url=url))
+    engine.open()
+    engine.create(tables)
+    session = engine.connect()
+    session.each(session.create_indexes(tables))()
+    assert {table: session.indexed(table) for table in tables} == {table: {columns[table]} for table in tables}
+    found = [index for (index,) in fetch(session, "SELECT name FROM sqlite_schema WHERE type = 'index'")]
+    assert "ix_order_item_code" in found
+    assert max(map(len, found)) <= 63
+    session.close()
+    engine.close()
+
+
 @pytest.mark.parametrize(("options", "parts"), [({}, 3), ({"statistics": "false"}, 2)])
 def test_a_load_ends_with_statistics_unless_they_are_turned_off(
     options: dict[str, str], parts: int, tmp_path: Path

@@ -5,11 +5,14 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
+from hashlib import sha256
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from dbbench.suite.dataset import Records, Table
 
+#: PostgreSQL cuts a longer name, and Firebird refuses it.
+_LONGEST_NAME = 63
 RECORD_TABLE, RECORD_KEY, RECORD_VALUE = "Records", "RecordKey", "RecordValue"
 STANDARD_TYPES: Mapping[str, str] = {
     "integer": "INTEGER",
@@ -102,9 +105,17 @@ class Dialect:
     def create_indexes(self, name: str, table: Table) -> list[str]:
         """CREATE INDEX for each of its indexes."""
         return [
-            f"CREATE INDEX {self.quoted(f'ix_{name}_{column}')} ON {self.quoted(name)} ({self.quoted(column)})"
+            f"CREATE INDEX {self.quoted(self.index_name(name, column))} ON {self.quoted(name)} ({self.quoted(column)})"
             for column in table.indexes
         ]
+
+    @staticmethod
+    def index_name(name: str, column: str) -> str:
+        """Name of the index of a table's column: of no other one's, and within the 63 letters that names may have."""
+        readable = f"ix_{name}_{column}"
+        if "_" not in name and len(readable) <= _LONGEST_NAME:
+            return readable
+        return f"ix_{sha256(f'{name} {column}'.encode()).hexdigest()[:16]}"
 
     def create_records(self, records: Records) -> str:
         """CREATE TABLE of records under keys."""

@@ -47,7 +47,7 @@ class CoreDialect(Dialect):
 
         made = core_table(name, table)
         return [
-            self._compiled(CreateIndex(Index(_always_quoted(f"ix_{name}_{column}"), made.c[column])))
+            self._compiled(CreateIndex(Index(_always_quoted(self.index_name(name, column)), made.c[column])))
             for column in table.indexes
         ]
 
