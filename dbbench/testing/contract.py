@@ -314,13 +314,16 @@ class EngineContract:
             expect(not option.is_required(), f"option {name}: expected a default, got none")
 
     @clause("the-life-of-a-trial")
-    def test_opens_without_changing_what_its_class_says(self, engine_class: type[Engine], opened: Opener) -> None:
+    def test_opens_without_changing_what_its_class_says(
+        self, engine_class: type[Engine], opened: Opener, tmp_path: Path
+    ) -> None:
         """Plans and reports read the class before anything is open; what a server adds to it comes from info()."""
         names = said(engine_class)
         before = {name: getattr(engine_class, name, None) for name in names}
         engine = opened()
         changed = {name for name in names if getattr(engine_class, name, None) is not before[name]}
-        changed |= names & vars(engine).keys()
+        own = vars(engine_class(self.asked(tmp_path, engine.directory, engine.tier)))  # what its options make of it
+        changed |= {name for name, value in vars(engine).items() if name in names and own.get(name, ...) != value}
         expect(
             not changed,
             f"expected open() to set none of these, but return them from info(): {', '.join(sorted(changed))}",

@@ -5,12 +5,13 @@ import re
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 import dbbench.testing
 from dbbench.cli.plugin import findings, verdict_lines
-from dbbench.testing import BlocksContract, EngineContract, KeyValueContract, ObjectContract, SQLContract
+from dbbench.testing import BlocksContract, EngineContract, KeyValueContract, ObjectContract, SQLContract, kit
 from dbbench.testing.clause import difference, expect, expect_equal, expect_error, panics_as_errors, reason
 from dbbench.testing.verdicts import Verdict
 
@@ -101,6 +102,14 @@ def test_clauses_that_fail_for_one_cause_are_one_finding() -> None:
     text = "\n".join(verdict_lines(verdicts, 1_000))
     assert text.count("\nfailed: ") == 5
     assert text.count("OperationalError") == 2
+
+
+@pytest.mark.parametrize(("name", "options"), [("duckdb", {"indexes": False}), ("sqlite", {"statistics": False})])
+def test_an_engine_may_be_what_its_options_make_of_it(name: str, options: dict[str, bool], tmp_path: Path) -> None:
+    contract: Any = kit(name, options=options)()
+    engine = contract.usable()
+    with contract.opening(engine, tmp_path) as opened:
+        contract.test_opens_without_changing_what_its_class_says(engine, opened, tmp_path)
 
 
 class PanicException(BaseException):
