@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, ClassVar
 
 from dbbench.engine import FileRole, Publication, Tier
-from dbbench_plugins.lmdb import LMDB, LMDBSession, Pair
+from dbbench_plugins.lmdb import LMDB, READERS, LMDBSession, Pair
 
 if TYPE_CHECKING:
     from dbbench.engine import Records
@@ -95,6 +95,7 @@ class LibMDBX(LMDB):
         self.environment = clibmdbx.Environment(
             str(self.directory / _FILE),
             subdir=False,
+            max_readers=READERS,
             flags=getattr(clibmdbx, self.durability[self.tier]["flags"]),
             # Least, present and most size, steps of growing and shrinking, page size; -1 is the default.
             geometry=None if most is None else (-1, -1, most, -1, -1, 4096),

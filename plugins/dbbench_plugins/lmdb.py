@@ -19,7 +19,7 @@ Pair = tuple[bytes, bytes]
 
 _MIB = 2**20
 #: Clients that read at once; its own default is 126. Each takes 64 bytes of a file.
-_READERS = 1_024
+READERS = 1_024
 
 
 class MapOptions(Options):
@@ -170,7 +170,7 @@ class LMDB(Engine):
         # 0: as large as the file itself says, which another process may have made larger than we know.
         size = 0 if (self.directory / "data.mdb").exists() else self.options.most()
         self.environment = lmdb.open(
-            str(self.directory), map_size=size, max_readers=_READERS, **self.durability[self.tier]
+            str(self.directory), map_size=size, max_readers=READERS, **self.durability[self.tier]
         )
 
     def create_store(self, records: Records) -> None:

@@ -1,9 +1,13 @@
 """Stores that lie, break and run out of room, all beside a good one in one run."""
 
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from threading import Barrier
+from typing import Any
 
 import pytest
 
+from dbbench.engine import Records, Setup, Tier
 from dbbench.testing.contract import usable
 from dbbench.testing.suite_text import suite_text
 from tests.conftest import run_suite, small_disk, summary
@@ -119,6 +123,24 @@ def test_too_little_room_of_its_own_is_the_engines_outcome(flooded: Path, engine
     assert rows["read", engine]["outcome"] == "not run"
     assert rows["read", engine]["detail"].startswith(f"flood {outcome}: ")
     assert rows["read", "dict"]["outcome"] == "ok"
+
+
+@pytest.mark.parametrize("name", ["lmdb", "libmdbx"])
+def test_three_hundred_clients_read_at_once(name: str, tmp_path: Path) -> None:
+    engine: Any = usable(name)(Setup(tmp_path, Tier.PROCESS))
+    engine.open()
+    engine.create_store(Records(count=1, value_bytes=16))
+    engine.connect().prepare_insert()(b"key", b"value")
+    all_there = Barrier(300)
+
+    def read(_: int) -> object:
+        found = engine.connect().prepare_read(snapshot=True)
+        all_there.wait(60)
+        return found(b"key")
+
+    with ThreadPoolExecutor(300) as clients:
+        assert {*clients.map(read, range(300))} == {b"value"}
+    engine.close()
 
 
 def test_a_disk_that_fills_is_the_engines_outcome(tmp_path: Path) -> None:
