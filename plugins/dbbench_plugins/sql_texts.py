@@ -27,24 +27,12 @@ class TextRows(SQLSession):
 
     def prepare_append_texts(self) -> Callable[[Sequence[int], Sequence[str]], object]:
         value = self.sql.placeholder
-        many = self.prepare_many(f"INSERT INTO texts (id, body) VALUES ({value}, {value})")
-
-        def append(keys: Sequence[int], texts: Sequence[str]) -> None:
-            self.begin()
-            many(list(zip(keys, texts, strict=True)))
-            self.commit()
-
-        return append
+        insert = self.in_one(f"INSERT INTO texts (id, body) VALUES ({value}, {value})")
+        return lambda keys, texts: insert(list(zip(keys, texts, strict=True)))
 
     def prepare_remove_texts(self) -> Callable[[Sequence[int]], object]:
-        many = self.prepare_many(f"DELETE FROM texts WHERE id = {self.sql.placeholder}")
-
-        def remove(keys: Sequence[int]) -> None:
-            self.begin()
-            many([(key,) for key in keys])
-            self.commit()
-
-        return remove
+        delete = self.in_one(f"DELETE FROM texts WHERE id = {self.sql.placeholder}")
+        return lambda keys: delete([(key,) for key in keys])
 
     def prepare_search(
         self, match: MatchKind, *, top: int | None, payload: Payload

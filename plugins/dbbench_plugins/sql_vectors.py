@@ -23,27 +23,17 @@ class VectorRows(SQLSession):
         return vector.tobytes()
 
     def prepare_add(self) -> Callable[[Any, Any, Any], object]:
-        many, vector = self.prepare_many("INSERT INTO vectors VALUES (?, ?, ?)"), self.vector
-
-        def add(keys: Any, vectors: Any, labels: Any) -> None:
-            self.begin()
-            many(list(zip(keys.tolist(), labels.tolist(), map(vector, vectors), strict=True)))
-            self.commit()
-
-        return add
+        insert, vector = self.in_one("INSERT INTO vectors VALUES (?, ?, ?)"), self.vector
+        return lambda keys, vectors, labels: insert(
+            list(zip(keys.tolist(), labels.tolist(), map(vector, vectors), strict=True))
+        )
 
     def prepare_append(self) -> Callable[[Any, Any, Any], object]:
         return self.prepare_add()
 
     def prepare_remove(self) -> Callable[[Any], object]:
-        many = self.prepare_many(f"DELETE FROM vectors WHERE key = {self.sql.placeholder}")
-
-        def remove(keys: Any) -> None:
-            self.begin()
-            many([(key,) for key in keys.tolist()])
-            self.commit()
-
-        return remove
+        delete = self.in_one(f"DELETE FROM vectors WHERE key = {self.sql.placeholder}")
+        return lambda keys: delete([(key,) for key in keys.tolist()])
 
     def prepare_index(self) -> Mapping[LoadPart, Callable[[], object]]:
         return {"indexes": partial(self.execute, "CREATE INDEX vectors_label ON vectors (label)")}

@@ -86,19 +86,20 @@ class SQLKeyValue(Session):
 
     def prepare_insert_many(self) -> Call:
         """A callable that inserts pairs in one transaction."""
-        return self._in_one(self._insert())
+        return self.in_one(self._insert())
 
     def prepare_update_many(self) -> Call:
         """A callable that updates pairs in one transaction."""
-        update = self._in_one(self._update())
+        update = self.in_one(self._update())
         return lambda pairs: update([(value, key) for key, value in pairs])
 
     def prepare_delete_many(self) -> Call:
         """A callable that deletes keys in one transaction."""
-        delete = self._in_one(self._delete())
+        delete = self.in_one(self._delete())
         return lambda keys: delete([(key,) for key in keys])
 
-    def _in_one(self, sql: str) -> Callable[[Sequence[Sequence[Any]]], object]:
+    def in_one(self, sql: str) -> Callable[[Sequence[Sequence[Any]]], object]:
+        """A statement with placeholders -> run(list of values), which is a transaction of its own."""
         many = self.prepare_many(sql)
 
         def run(values: Sequence[Sequence[Any]]) -> None:
