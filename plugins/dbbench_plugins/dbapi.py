@@ -219,7 +219,12 @@ def address(url: str, example: str, port: int) -> Address:
     )
 
 
-def failed(exc: Exception, advice: str) -> NoReturn:
-    """Raise ServerFailed for what a driver raised where it couldn't connect: its words, and what to do."""
+def failed(exc: Exception, advice: str, marks: Mapping[str, str] | None = None) -> NoReturn:
+    """Raise ServerFailed for what a driver raised where it couldn't connect: its words, and what to do.
+
+    `marks` are words of a message -> what to do then.
+    """
+    text = str(exc)
+    advice = next((words for mark, words in (marks or {}).items() if mark in text), advice)
     said = " ".join(str(exc.args[-1] if exc.args else exc).split())
     raise ServerFailed(f"the server at the URL can't be used: {said}; {advice}") from None

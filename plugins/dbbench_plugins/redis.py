@@ -169,8 +169,7 @@ class Redis(Served):
                 try:
                     self._look()
                 except RedisError as exc:
-                    said = str(exc)
-                    failed(exc, next((do for mark, do in _ADVICE.items() if mark in said), "check host and port"))
+                    failed(exc, "check host and port", _ADVICE)
                 self._check_tier()
             else:
                 self._open_private()

@@ -8,7 +8,7 @@ from dbbench_plugins.dbapi import address
 URL_EXAMPLE = "mysql://user:password@host:3306/database"
 _PARAMETERS = ("unix_socket", "ssl_ca")
 #: What a driver's message has in it -> what to do.
-_ADVICE = {
+ADVICE = {
     "Access denied": "check the user, the password and what the user may do in that database",
     "Unknown database": "create it, empty, or name another one",
     "nknown ": "check the host's name",  # "Unknown server host", "Unknown MySQL server host"
@@ -45,9 +45,3 @@ def parsed(url: str) -> Address:
         database=found.database,
         ssl_ca=found.parameters.get("ssl_ca", ""),
     )
-
-
-def advice(exc: Exception) -> str:
-    """What to do about it that a driver couldn't connect."""
-    said = str(exc)
-    return next((words for mark, words in _ADVICE.items() if mark in said), "check the URL")

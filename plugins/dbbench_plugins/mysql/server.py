@@ -33,7 +33,7 @@ from dbbench.engine import (
     server_settings,
 )
 from dbbench_plugins.dbapi import ClientServer, failed
-from dbbench_plugins.mysql.address import URL_EXAMPLE, Address, advice, parsed
+from dbbench_plugins.mysql.address import ADVICE, URL_EXAMPLE, Address, parsed
 
 if TYPE_CHECKING:
     from dbbench.engine import Table
@@ -312,7 +312,7 @@ class MySQLServer(ClientServer):
         try:
             self.raw(self.address).close()
         except Exception as exc:  # each driver has its own
-            failed(exc, advice(exc))
+            failed(exc, "check the URL", ADVICE)
 
     def _check_tier(self) -> None:
         names = ("innodb_flush_log_at_trx_commit", "log_bin", "sync_binlog")

@@ -8,7 +8,7 @@ URL_EXAMPLE = "postgresql://user:password@host:5432/database"
 #: A host that doesn't answer at all would be waited for for minutes.
 CONNECT_SECONDS = 20
 #: What a driver's message has in it -> what to do.
-_ADVICE = {
+ADVICE = {
     "authentication failed": "check the user and the password",
     "no password supplied": "add the password to the URL",
     "pg_hba.conf": "the server lets nobody in from here: ask who runs it",
@@ -35,10 +35,3 @@ def checked(url: str) -> str:
     if "connect_timeout" in url:
         return url
     return f"{url}{'&' if '?' in url else '?'}connect_timeout={CONNECT_SECONDS}"
-
-
-def advised(exc: Exception) -> str:
-    """What a driver said when it couldn't connect, and what to do about it."""
-    said = " ".join(str(exc).split())
-    advice = next((words for mark, words in _ADVICE.items() if mark in said), "check the URL")
-    return f"the server at the URL can't be used: {said}; {advice}"

@@ -21,7 +21,6 @@ from dbbench.engine import (
     Program,
     Publication,
     Retry,
-    ServerFailed,
     ServerSetting,
     Size,
     SQLSession,
@@ -30,8 +29,8 @@ from dbbench.engine import (
     server_setting_names,
     server_settings,
 )
-from dbbench_plugins.dbapi import ClientServer
-from dbbench_plugins.postgresql.address import URL_EXAMPLE, advised, checked
+from dbbench_plugins.dbapi import ClientServer, failed
+from dbbench_plugins.postgresql.address import ADVICE, URL_EXAMPLE, checked
 from dbbench_plugins.postgresql.cluster import FOLDER, Cluster
 from dbbench_plugins.postgresql.programs import folder_of_programs
 
@@ -264,7 +263,7 @@ class PostgreSQLServer(ClientServer):
         try:
             self.raw().close()
         except Exception as exc:  # each driver has its own
-            raise ServerFailed(advised(exc)) from None
+            failed(exc, "check the URL", ADVICE)
 
     def _ask(self, sql: str) -> list[tuple[Any, ...]]:
         return fetch(self.session, sql)
