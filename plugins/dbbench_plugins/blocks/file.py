@@ -61,7 +61,7 @@ class BlockSession(Session):
 
         def update(key: bytes, value: bytes) -> None:
             if len(value) != size:
-                raise ValueError(f"a value of {len(value)} bytes, where blocks have {size}")
+                raise wrong_size(value, size)
             write(number(key) * size, value)
 
         return update
@@ -146,7 +146,7 @@ def runs(pairs: Iterable[Pair], size: int) -> Iterator[tuple[int, bytes]]:
     parts: list[bytes] = []
     for key, value in pairs:
         if len(value) != size:
-            raise ValueError(f"a value of {len(value)} bytes, where blocks have {size}")
+            raise wrong_size(value, size)
         number = int.from_bytes(key, "big")
         if parts and (number != start + len(parts) or len(parts) * size >= PIECE):
             yield start * size, b"".join(parts)
@@ -156,6 +156,11 @@ def runs(pairs: Iterable[Pair], size: int) -> Iterator[tuple[int, bytes]]:
         parts.append(value)
     if parts:
         yield start * size, b"".join(parts)
+
+
+def wrong_size(value: bytes, size: int) -> ValueError:
+    """What a value of another size is."""
+    return ValueError(f"a value of {len(value)} bytes, where blocks have {size}")
 
 
 def short_write() -> OSError:

@@ -22,7 +22,7 @@ from dbbench.engine import (
     chosen,
     disk,
 )
-from dbbench_plugins.blocks.file import KEY_BYTES, Pair, refuse_what_is_no_block
+from dbbench_plugins.blocks.file import KEY_BYTES, BlockFile, Pair, refuse_what_is_no_block, wrong_size
 from dbbench_plugins.virtualfile.page import HEAD, PAGE_BYTES, Layout
 from dbbench_plugins.virtualfile.store import DOUBLE, LOG, PAGES, Store
 
@@ -98,11 +98,6 @@ class VirtualFileSession(Session):
             yield number.to_bytes(KEY_BYTES, "big"), block
 
 
-def wrong_size(value: bytes, size: int) -> ValueError:
-    """What a value of another size is."""
-    return ValueError(f"a value of {len(value)} bytes, where blocks have {size}")
-
-
 class VirtualFile(Engine):
     name = "virtualfile"
     title = "virtual file (paged, Python)"
@@ -117,11 +112,7 @@ class VirtualFile(Engine):
         Tier.POWER: {"log": "fdatasync"},
         Tier.PROCESS: {"log": "no sync"},  # its pages are the system's: they outlive the process
     }
-    unsupported_reasons: ClassVar = {
-        "delete": "a block of a file can be written anew, but not taken out",
-        "delete_many": "a block of a file can be written anew, but not taken out",
-        "compact": "a block of a file has its place in it",
-    }
+    unsupported_reasons: ClassVar = BlockFile.unsupported_reasons
 
     store: Store | None = None
 
