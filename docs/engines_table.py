@@ -44,7 +44,7 @@ REST = {
     "insert": (
         "records under keys",
         "keyvalue",
-        "in process; `redis` has a private server. All SQL engines but `chdb` and `access` can keep records, too",
+        "in process; `redis` has a private server. Most SQL engines keep records, too",
     ),
     "nearest": ("vectors", "vectors", "in process; some SQL engines search vectors, too"),
     "search": ("texts", "texts", "in process; some SQL engines search texts, too"),
