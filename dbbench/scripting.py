@@ -51,8 +51,8 @@ def run(
 
     The names are those of its options (docs/cli.md), and what is left out is as there. Times are in seconds, sizes in
     bytes, shares fractions of one. `settings`: engine or variant -> option -> value. `sweeps`: "ENGINE.OPTION" ->
-    values. `builds`: "ENGINE@LABEL" -> what `--from` takes. `formats`: what to write besides results.json; charts take
-    a few seconds.
+    values. `builds`: "ENGINE@LABEL" -> what `--from` takes. `urls`: name -> URL. `formats`: what to write besides
+    results.json; charts take a few seconds.
 
     Raises UserError, or SuiteError for a faulty suite, before anything is run. An engine that fails raises nothing: its
     outcome is in the results. After KeyboardInterrupt the finished trials stay, to go on with `dbbench suite --resume`.
