@@ -133,7 +133,10 @@ def others(engine: Engine) -> set[int]:
 def processes(engine: Engine) -> Iterable[psutil.Process]:
     """Return this process, all that it has started, and the engine's servers."""
     # Servers first: what they print goes to a file that this process has open, too.
-    known = [psutil.Process(pid) for pid in engine.processes() if psutil.pid_exists(pid)]
+    known = []
+    for pid in engine.processes():
+        with contextlib.suppress(psutil.NoSuchProcess):  # one that a server has ended meanwhile
+            known.append(psutil.Process(pid))
     return [*known, *descendants().values(), psutil.Process()]
 
 

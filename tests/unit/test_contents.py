@@ -1,6 +1,7 @@
 """Reading tables back, and measuring what lies on disk."""
 
 import os
+import subprocess
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, ClassVar
@@ -12,12 +13,13 @@ from dbbench.answers.compare import as_batches, check_batches, with_keys_of
 from dbbench.datasets.cache import materialise
 from dbbench.engine.base import Engine, Setup
 from dbbench.errors import WrongAnswer
+from dbbench.host.processes import descendants
 from dbbench.suite.dataset import Dataset
 from dbbench.suite.model import Tier
 from dbbench.suite.steps.statement import StatementStep
 from dbbench.workloads.contents import _compare, check_after, let_go
 from dbbench.workloads.context import StepContext, StepsSoFar
-from dbbench.workloads.ondisk import on_disk
+from dbbench.workloads.ondisk import on_disk, others
 from dbbench_plugins.sqlite import SQLite
 
 TABLE = pa.table({"Id": pa.array(range(20_000), pa.int32()), "Name": [f"n{number}" for number in range(20_000)]})
@@ -99,6 +101,17 @@ def test_files_are_measured_whatever_the_engine_says(tmp_path: Path) -> None:
     assert (files["written"].apparent, files["written"].role) == (10, "other")
     assert files["deleted"].apparent == 20
     assert "read" not in files
+
+
+def test_a_process_of_a_server_that_ends_while_it_is_looked_at_is_none_of_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    ended = subprocess.Popen(["true"])
+    ended.wait()
+    monkeypatch.setattr("psutil.pid_exists", lambda _: True)  # a moment ago it was there
+    engine = ScheduleStats(Setup(tmp_path, Tier.POWER))
+    monkeypatch.setattr(engine, "processes", lambda: [ended.pid, os.getppid()])
+    assert others(engine) - descendants().keys() == {os.getppid()}
 
 
 def test_rows_with_other_keys_than_the_expected_are_left_out() -> None:
