@@ -97,7 +97,7 @@ def _left(
     newest = before.newest + (max(made.values()) if made else operations.operations) * of + of
     after = added.pop().stop if of == 1 else before.next  # what one client inserted follows on what was there
     mixed = (operations, made) if made else None
-    return replace(before, next=after, further=added, loose=True, newest=newest, mixed=mixed)
+    return replace(before, next=after, further=[*filter(None, added)], loose=True, newest=newest, mixed=mixed)
 
 
 def _check_last(step: MixStep, context: StepContext) -> None:

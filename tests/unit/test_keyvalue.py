@@ -402,10 +402,16 @@ def test_short_scans_at_the_end_of_the_keys_are_right_though_records_come_later(
     assert run_mix.value
 
 
-def test_a_mix_needs_records() -> None:
-    made = MixStep(kind="mix", name="mix", title="Mix", operations=10, weights={"read": 1})
+def test_a_mix_needs_records_and_several_clients_that_only_read_leave_them() -> None:
+    made = MixStep(
+        kind="mix", name="mix", title="Mix", operations=10, weights={"read": 1}, clients=Clients(threads=2)
+    )  # fmt: skip
+    on = bench()
     with pytest.raises(Unsupported, match="a mix needs records"):
-        mix.measure(made, bench())
+        mix.measure(made, on)
+    run(on, step("insert"))
+    for _ in range(2):
+        on.data.accept(made, mix.measure(made, on))
 
 
 def test_an_operation_that_is_not_there_is_refused_before_the_clock() -> None:
