@@ -1,6 +1,8 @@
 """What an engine keeps on disk."""
 
+import errno
 import os
+import stat
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -19,7 +21,7 @@ class File:
     name: str
     #: What it is for.
     role: FileRole
-    #: Its length in bytes.
+    #: Its length in bytes, less holes.
     apparent: int
     #: Its bytes on disk.
     allocated: int
@@ -47,6 +49,27 @@ def files_in(directory: Path, role: Callable[[str], FileRole]) -> Iterator[File]
     """Every file in a directory and those below; `role` says by its name what each is for."""
     for folder, _, names in os.walk(directory):
         for name in names:
-            status = os.lstat(os.path.join(folder, name))
-            inner = os.path.relpath(os.path.join(folder, name), directory)
-            yield File(inner, role(inner), status.st_size, getattr(status, "st_blocks", 0) * 512)
+            path = os.path.join(folder, name)
+            inner = os.path.relpath(path, directory)
+            yield file_at(path, os.lstat(path), inner, role(inner))
+
+
+def file_at(path: str, status: os.stat_result, name: str, role: FileRole) -> File:
+    """What is at `path`, where a database has the file `name`."""
+    length, allocated = status.st_size, getattr(status, "st_blocks", 0) * 512
+    if allocated < length and stat.S_ISREG(status.st_mode) and hasattr(os, "SEEK_DATA"):
+        return File(name, role, _filled(path, length), allocated)
+    return File(name, role, length, allocated)
+
+
+def _filled(path: str, length: int) -> int:
+    """Bytes that are no holes, by the file system's word: what is allocated may be compressed, or come later."""
+    filled = end = 0
+    try:
+        with open(path, "rb") as opened:
+            while True:
+                start = os.lseek(opened.fileno(), end, os.SEEK_DATA)
+                end = os.lseek(opened.fileno(), start, os.SEEK_HOLE)
+                filled += end - start
+    except OSError as exc:
+        return filled if exc.errno == errno.ENXIO else length  # no more follow; or nobody may look

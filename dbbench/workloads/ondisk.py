@@ -14,7 +14,7 @@ from pathlib import Path
 import psutil
 
 from dbbench.engine.base import Engine
-from dbbench.engine.size import File, FileRole, Size
+from dbbench.engine.size import File, FileRole, Size, file_at
 from dbbench.host.processes import descendants
 
 #: Of more files than these a result keeps the sums of folders.
@@ -87,9 +87,10 @@ def _in_folder(folder: Path, seen: set[_Inode]) -> Iterator[File]:
     for path, _, names in os.walk(folder):
         for name in names:
             with contextlib.suppress(OSError):  # it is gone meanwhile
-                status = os.lstat(os.path.join(path, name))
+                each = os.path.join(path, name)
+                status = os.lstat(each)
                 if _new(status, seen):
-                    yield _file(os.path.relpath(os.path.join(path, name), folder), status)
+                    yield file_at(each, status, os.path.relpath(each, folder), "other")
 
 
 def _open_files(process: psutil.Process, seen: set[_Inode]) -> list[File]:
@@ -104,7 +105,7 @@ def _open_files(process: psutil.Process, seen: set[_Inode]) -> list[File]:
                 if int(link.name) < 3:
                     seen.add((status.st_dev, status.st_ino))
                 elif not name.startswith("/memfd:") and _writes(process.pid, link.name) and _new(status, seen):
-                    found.append(_file(name, status))
+                    found.append(file_at(str(link), status, name, "other"))
     return found
 
 
@@ -145,7 +146,3 @@ def _new(status: os.stat_result, seen: set[_Inode]) -> bool:
         return False
     seen.add((status.st_dev, status.st_ino))
     return True
-
-
-def _file(name: str, status: os.stat_result) -> File:
-    return File(name, "other", status.st_size, getattr(status, "st_blocks", 0) * 512)

@@ -85,6 +85,9 @@ def test_files_are_measured_whatever_the_engine_says(tmp_path: Path) -> None:
     elsewhere.mkdir()
     (folder / "a.db").write_bytes(b"x" * 1000)
     os.link(folder / "a.db", folder / "again.db")  # one file, two names
+    with open(folder / "sparse", "wb") as sparse:
+        sparse.write(b"x")
+        sparse.truncate(2**24)
     (elsewhere / "read").write_bytes(b"x" * 100)
     engine = ScheduleStats(Setup(folder, Tier.POWER))
     with (
@@ -101,6 +104,7 @@ def test_files_are_measured_whatever_the_engine_says(tmp_path: Path) -> None:
     assert (files["written"].apparent, files["written"].role) == (10, "other")
     assert files["deleted"].apparent == 20
     assert "read" not in files
+    assert 0 < files["sparse"].apparent < 2**20
 
 
 def test_a_process_of_a_server_that_ends_while_it_is_looked_at_is_none_of_it(
