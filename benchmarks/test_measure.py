@@ -17,11 +17,10 @@ import pytest
 
 from dbbench.host.collector import collector_off
 from dbbench.loadgen.histogram import Samples
-from dbbench.loadgen.loops import CHUNK, batch, stream
+from dbbench.loadgen.loops import CHUNK, stream
 
 STREAM_AT_MOST = 2.5
 WITH_KEYS_AT_MOST = 0.6 * 187 / 24
-BATCH_AT_MOST = 1.0
 CALLS = 1_000 * CHUNK
 PEAK_ABOVE = 300 * 2**20
 
@@ -82,11 +81,6 @@ def test_so_is_the_stream_of_an_operation_without_keys(ratio) -> None:
 
 def test_with_keys_and_latencies_it_is_well_below_ycsb(ratio) -> None:
     assert ratio(with_keys, readings, pairs=15) <= WITH_KEYS_AT_MOST
-
-
-def test_a_batch_is_less_than_a_reading(ratio) -> None:
-    keys = [0] * CALLS
-    assert ratio(lambda: batch(nothing, keys), readings, pairs=15) <= BATCH_AT_MOST
 
 
 @pytest.mark.parametrize("garbage", [False, True], ids=["no garbage", "cycles"])

@@ -6,7 +6,6 @@ clock is read, a chunk at a time. Times are whole nanoseconds of `clock`, which 
 scripted one.
 
     timed        one long call
-    batch        many calls between two readings: for an operation of less than a microsecond
     stream       one call after another, one reading each (closed loop)
     stream_until the same for a time instead of a number of calls
     paced        one call after another, with a pause after each that no call's time includes
@@ -59,19 +58,6 @@ def timed(operation: Callable[[], T], clock: Clock = perf_counter_ns) -> tuple[i
     start = clock()
     result = operation()
     return clock() - start, result
-
-
-def batch(operation: Callable[[K], object], keys: Sequence[K], clock: Clock = perf_counter_ns) -> float:
-    """Mean nanoseconds of a call with each key, by one reading before all and one after. Raises ValueError for no keys.
-
-    There is nothing but a mean: a percentile needs a reading for each call.
-    """
-    if not keys:
-        raise ValueError("a batch of no calls has no mean")
-    through = deque[object](maxlen=0).extend
-    start = clock()
-    through(map(operation, keys))
-    return (clock() - start) / len(keys)
 
 
 def stream(

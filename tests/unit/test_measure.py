@@ -14,7 +14,6 @@ from dbbench.host.collector import collector_off
 from dbbench.loadgen.loops import (
     CHUNK,
     ScheduleStats,
-    batch,
     open_loop,
     read_batches,
     read_rows,
@@ -92,23 +91,6 @@ def test_the_time_between_two_chunks_belongs_to_no_call() -> None:
 
 def test_a_stream_of_no_keys_reads_no_clock() -> None:
     assert streamed(lambda _: pytest.fail("called"), [], []) == []
-
-
-def test_a_batch_has_one_reading_before_and_one_after_and_gives_the_mean() -> None:
-    events: list[str] = []
-    readings = iter([100, 110])
-
-    def clock() -> int:
-        events.append("clock")
-        return next(readings)
-
-    assert batch(events.append, ["a", "b", "c", "d"], clock) == 2.5
-    assert events == ["clock", "a", "b", "c", "d", "clock"]
-
-
-def test_a_batch_of_no_calls_has_no_mean() -> None:
-    with pytest.raises(ValueError, match="no calls"):
-        batch(lambda _: None, [], iter([1, 2]).__next__)
 
 
 def test_times_are_whole_nanoseconds_beyond_what_a_float_holds() -> None:
