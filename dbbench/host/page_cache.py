@@ -4,6 +4,7 @@ import contextlib
 import ctypes
 import mmap
 import os
+import stat
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -51,10 +52,9 @@ def drop(directory: Path) -> Dropped:
     open_files = tuple(sorted(_held(directory)))
     if not hasattr(os, "posix_fadvise"):
         return Dropped(None, present(directory), open_files)
-    for path in _files(directory):
-        with _opened(path) as descriptor:
-            os.fsync(descriptor)  # only clean pages are forgotten
-            os.posix_fadvise(descriptor, 0, 0, os.POSIX_FADV_DONTNEED)
+    for descriptor in _opened(directory):
+        os.fsync(descriptor)  # only clean pages are forgotten
+        os.posix_fadvise(descriptor, 0, 0, os.POSIX_FADV_DONTNEED)
     left = resident(directory)
     if left is not None and left > MOST_RESIDENT and machine.file_system(directory) not in _IN_MEMORY:
         with contextlib.suppress(OSError):
@@ -65,7 +65,7 @@ def drop(directory: Path) -> Dropped:
 
 def present(directory: Path) -> int:
     """Bytes of all files under `directory`."""
-    return sum(path.stat().st_size for path in _files(directory))
+    return sum(size for _, size in _files(directory))
 
 
 def resident(directory: Path) -> float | None:
@@ -75,41 +75,43 @@ def resident(directory: Path) -> float | None:
     except (OSError, AttributeError, TypeError):
         return None
     inside, pages = 0, 0
-    for path in _files(directory):
-        with _opened(path) as descriptor:
-            status = os.fstat(descriptor)
-            # Holes take no page: what is allocated counts, if that is less.
-            pages += min(-(-status.st_size // mmap.PAGESIZE), -(-status.st_blocks * 512 // mmap.PAGESIZE))
-            for offset in range(0, status.st_size, _WINDOW):
-                length = min(_WINDOW, status.st_size - offset)
-                # A private copy that nobody writes to: ctypes takes an address from a writable one only.
-                with mmap.mmap(descriptor, length, access=mmap.ACCESS_COPY, offset=offset) as mapped:
-                    vector = ctypes.create_string_buffer(-(-length // mmap.PAGESIZE))
-                    start = ctypes.c_char.from_buffer(mapped)
-                    failed = mincore(ctypes.byref(start), ctypes.c_size_t(length), vector)
-                    del start
-                if failed:
-                    return None
-                inside += sum(byte & 1 for byte in vector.raw)
+    for descriptor in _opened(directory):
+        status = os.fstat(descriptor)
+        # Holes take no page: what is allocated counts, if that is less.
+        pages += min(-(-status.st_size // mmap.PAGESIZE), -(-status.st_blocks * 512 // mmap.PAGESIZE))
+        for offset in range(0, status.st_size, _WINDOW):
+            length = min(_WINDOW, status.st_size - offset)
+            # A private copy that nobody writes to: ctypes takes an address from a writable one only.
+            with mmap.mmap(descriptor, length, access=mmap.ACCESS_COPY, offset=offset) as mapped:
+                vector = ctypes.create_string_buffer(-(-length // mmap.PAGESIZE))
+                start = ctypes.c_char.from_buffer(mapped)
+                failed = mincore(ctypes.byref(start), ctypes.c_size_t(length), vector)
+                del start
+            if failed:
+                return None
+            inside += sum(byte & 1 for byte in vector.raw)
     return min(1.0, inside / pages) if pages else 0.0
 
 
-def _files(directory: Path) -> Iterator[Path]:
-    """Every file that has bytes; no links, no sockets."""
+def _files(directory: Path) -> Iterator[tuple[str, int]]:
+    """Every file that has bytes, and how many; no links, no sockets. An open engine may remove one meanwhile."""
     for folder, _, names in os.walk(directory):
-        for name in names:
-            path = Path(folder, name)
-            if path.is_file() and not path.is_symlink() and path.stat().st_size:
-                yield path
+        for path in (os.path.join(folder, name) for name in names):
+            with contextlib.suppress(FileNotFoundError):
+                status = os.lstat(path)
+                if stat.S_ISREG(status.st_mode) and status.st_size:
+                    yield path, status.st_size
 
 
-@contextlib.contextmanager
-def _opened(path: Path) -> Iterator[int]:
-    descriptor = os.open(path, os.O_RDONLY)
-    try:
-        yield descriptor
-    finally:
-        os.close(descriptor)
+def _opened(directory: Path) -> Iterator[int]:
+    """A descriptor of each of them, until the next is asked for."""
+    for path, _ in _files(directory):
+        with contextlib.suppress(FileNotFoundError):
+            descriptor = os.open(path, os.O_RDONLY)
+            try:
+                yield descriptor
+            finally:
+                os.close(descriptor)
 
 
 def _held(directory: Path) -> Iterable[str]:

@@ -99,6 +99,21 @@ def test_a_large_file_is_looked_at_in_windows(files: Path, monkeypatch: pytest.M
     assert resident(files) == 1
 
 
+@pytest.mark.parametrize("look", ["lstat", "open"])
+def test_a_file_that_an_engine_removes_meanwhile_is_left_out(
+    files: Path, monkeypatch: pytest.MonkeyPatch, look: str
+) -> None:
+    known = getattr(os, look)
+
+    def removed(path: object, *more: object, **how: object) -> object:
+        (files / "data").unlink(missing_ok=True)
+        return known(path, *more, **how)
+
+    monkeypatch.setattr(os, look, removed)
+    assert resident(files) == 1
+    assert present(files) == BYTES
+
+
 def test_no_files_are_neither_here_nor_there(tmp_path: Path) -> None:
     assert present(tmp_path) == 0
     assert drop(tmp_path) == Dropped(0.0, 0)
