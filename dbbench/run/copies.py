@@ -189,7 +189,7 @@ def _copied(data: Path, copy: Path) -> str:
     files = [path for path in data.rglob("*") if path.is_file()]
     if any(path.is_symlink() for path in data.rglob("*")):
         return "a link may lead out of its folder"
-    if len(files) > _MOST_FILES or sum(path.stat().st_size for path in files) > _MOST_BYTES:
+    if len(files) > _MOST_FILES or sum(path.stat().st_blocks for path in files) * 512 > _MOST_BYTES:
         return "it is too large to be copied"
     shutil.rmtree(copy, ignore_errors=True)
     command = ["cp", "-a", "--reflink=auto", "--sparse=always", str(data), str(copy)]

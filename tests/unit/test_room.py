@@ -13,6 +13,7 @@ import pytest
 
 from dbbench.errors import UserError
 from dbbench.results.outcome import Outcome
+from dbbench.run import copies
 from dbbench.run.choice import trial_seconds
 from dbbench.run.data import check_room
 from dbbench.run.request import Request
@@ -44,6 +45,16 @@ def test_data_larger_than_the_disk_is_refused_and_what_may_fit_is_not(
     free(monkeypatch, 7 * GB)
     with pytest.raises(UserError, match="has 7,000 MB free, and this run needs 8,017 MB or more"):
         check_room(tmp_path, files)
+
+
+def test_a_file_of_holes_is_not_too_large_to_be_copied(tmp_path: Path) -> None:
+    (tmp_path / "data").mkdir()
+    with open(tmp_path / "data" / "sparse", "wb") as file:
+        file.write(b"log")
+        file.truncate(copies._MOST_BYTES + 1)
+    assert not copies._copied(tmp_path / "data", tmp_path / "copy")
+    with open(tmp_path / "copy" / "sparse", "rb") as copied:
+        assert copied.read(3) == b"log"
 
 
 def test_a_larger_scale_has_more_time() -> None:
