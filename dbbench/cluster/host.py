@@ -8,6 +8,7 @@ import os
 import shutil
 import tempfile
 import time
+from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 from pkgutil import resolve_name
@@ -74,10 +75,13 @@ def main() -> None:
     folder = Path(tempfile.mkdtemp(prefix="dbbench-"))
 
     def unwanted() -> None:
-        for child in psutil.Process().children(recursive=True):
-            child.kill()
-        shutil.rmtree(folder, ignore_errors=True)
-        os._exit(1)
+        try:
+            for child in psutil.Process().children(recursive=True):
+                with suppress(psutil.NoSuchProcess):
+                    child.kill()
+            shutil.rmtree(folder, ignore_errors=True)
+        finally:
+            os._exit(1)
 
     try:
         obey(lambda order, line: serve(HOST_ORDER.validate_json(order), line, folder), unwanted)

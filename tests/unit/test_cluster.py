@@ -8,10 +8,12 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import psutil
 import pytest
 
 from dbbench.analysis.remarks import limits_of_hosts
 from dbbench.analysis.row import Row
+from dbbench.cluster import host as process_of_host
 from dbbench.cluster.alike import differences, identity
 from dbbench.cluster.clock import Clock, Reading, best
 from dbbench.cluster.leased import HostOrder
@@ -330,3 +332,23 @@ def test_a_host_that_is_no_longer_wanted_leaves_no_folder(end: str, tmp_path: Pa
     status = subprocess.run(script, env={**os.environ, "TMPDIR": str(tmp_path)}, check=False).returncode
     assert status == (-9 if "SIGKILL" in end else 0)
     assert until(lambda: not list(tmp_path.iterdir()), 30)
+
+
+def test_a_host_that_is_no_longer_wanted_ends_though_a_child_is_gone(monkeypatch: pytest.MonkeyPatch) -> None:
+    killed: list[str] = []
+    ended: list[int] = []
+
+    class Child:
+        def __init__(self, name: str) -> None:
+            self.name = name
+
+        def kill(self) -> None:
+            if self.name == "gone":
+                raise psutil.NoSuchProcess(1)
+            killed.append(self.name)
+
+    monkeypatch.setattr(psutil.Process, "children", lambda *_, **__: [Child("gone"), Child("there")])
+    monkeypatch.setattr(process_of_host, "obey", lambda _work, unwanted: unwanted())
+    monkeypatch.setattr(os, "_exit", ended.append)
+    process_of_host.main()
+    assert (killed, ended[0]) == (["there"], 1)
