@@ -3,6 +3,7 @@
 import os
 import threading
 from collections.abc import Sequence
+from contextlib import suppress
 from pathlib import Path
 
 from dbbench.engine.urls import scrub
@@ -28,7 +29,7 @@ class Output:
         self.thread.start()
 
     def finish(self, hidden: Sequence[str]) -> None:
-        """Write the file anew if that is needed: without secrets, and with the last part."""
+        """Write the file anew if that is needed: without secrets, and with the last part if the disk has room."""
         os.close(self.writer)
         self.thread.join(_SECONDS)
         head, tail = (_text(part, hidden) for part in (self.head, self.tail))
@@ -38,7 +39,8 @@ class Output:
         elif hidden:  # one may lie across both
             head, tail = _text(self.head + self.tail, hidden), ""
         if hidden or tail:
-            self.path.write_text(head + tail, "utf-8")
+            with suppress(OSError):  # by then the file is empty
+                self.path.write_text(head + tail, "utf-8")
 
     def _take(self) -> None:
         with self.file, os.fdopen(self.reader, "rb", buffering=0) as reader:

@@ -79,10 +79,10 @@ class Supervisor:
             if worker.returncode and os.environ.get(VARIABLE):
                 self._remove_tables()
         finally:
+            shutil.rmtree(work, ignore_errors=True)  # a full disk has room for the rest then
             hidden = secrets(os.environ.get(VARIABLE, ""))  # a driver may print the URL that it was given
             self.output.finish(hidden)
             self.error.finish(hidden)
-            shutil.rmtree(work, ignore_errors=True)
             if self.group:
                 self.group.remove()  # dbbench does so, too, unless it was killed
             self.directory.chmod(0o777 & ~_umask())

@@ -126,6 +126,20 @@ def test_no_secret_stays_where_output_is_cut(tmp_path: Path, shift: int, size: i
     assert not any(SECRET[:4] in part or SECRET[-4:] in part for part in parts)
 
 
+def test_a_full_disk_costs_the_last_part_of_an_output_and_no_result(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def full(path: Path, *_: object) -> None:
+        path.open("w").close()
+        raise OSError(28, "No space left on device")
+
+    output = Output(tmp_path / "stdout.txt")
+    os.write(output.writer, SECRET.encode())
+    monkeypatch.setattr(Path, "write_text", full)
+    output.finish([SECRET])
+    assert (tmp_path / "stdout.txt").read_bytes() == b""
+
+
 def test_a_child_that_floods_its_output_fills_no_disk(tmp_path: Path) -> None:
     """A trial of an engine that prints and dies: its last words are told, its file is small."""
     words = ["suite", "invoices", "--scale", "0.01", "-e", "faulty-exits", "--quick", "--format", "csv", "--out", "run"]

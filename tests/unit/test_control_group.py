@@ -82,6 +82,18 @@ def test_removing_kills_what_is_still_in_it() -> None:
     child.stdin.close()  # type: ignore[union-attr]
 
 
+def test_a_group_that_cannot_be_removed_costs_no_result(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    def busy(_folder: Path) -> None:
+        raise OSError(16, "Device or resource busy")
+
+    (tmp_path / "cgroup.procs").touch()
+    monkeypatch.setattr(control_group, "make", lambda _limit: control_group.Group(tmp_path))
+    monkeypatch.setattr(control_group, "_REMOVE_SECONDS", 0)
+    monkeypatch.setattr(Path, "rmdir", busy)
+    with control_group.limited(2**30):
+        pass
+
+
 def test_what_a_killed_dbbench_left_is_removed_by_the_next() -> None:
     group = made(2**30)
     left = group.folder.with_name("dbbench-99999999-1")  # no process has that number
