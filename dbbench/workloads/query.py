@@ -179,16 +179,14 @@ def _database(engine: str) -> str:
 
 
 def calls(step: QueryStep, context: StepContext) -> list[Call]:
-    """The calls in order. After as many rounds as there are places, the checked call has been at each place.
+    """The calls in order. Nobody can foretell the place of the checked call.
 
     Right before a timed call it is followed by a warm-up, for the comparing has used the processor's caches.
     """
     usual = [Call.WARM_UP] * step.warm_up_calls + [Call.TIMED] * step.iterations
     if not context.does_work:
         return usual
-    places = len(usual) + 1
-    order = random.Random(f"{context.files.manifest['seed']} {step.name}").sample(range(places), places)
-    place = order[(context.round - 1) % places]
+    place = random.SystemRandom().randrange(len(usual) + 1)
     settling = [Call.WARM_UP] if step.warm_up_calls <= place < len(usual) and step.warm_up_calls else []
     return [*usual[:place], Call.CHECKED, *settling, *usual[place:]]
 
