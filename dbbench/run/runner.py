@@ -153,7 +153,7 @@ def _supervise(
         pass_fds=lock,
     )
     try:
-        shown, reported, silent = "", 0, 0
+        shown, reported, silent, read = "", 0, 0, (0, 0)
         latest = time.monotonic() + seconds + _LATE_SECONDS
         while not ended(supervisor, _POLL_SECONDS):
             silent = (
@@ -161,6 +161,9 @@ def _supervise(
             )  # looks, not seconds: dbbench may have been stopped as well
             if silent * _POLL_SECONDS > _SILENT_SECONDS or time.monotonic() > latest:
                 _end(supervisor, directory)
+            if (version := _version(directory / "steps.json")) == read:
+                continue  # reading it takes the processor from the step that is timed
+            read = version
             step, notes = _running_step(directory)
             if step != shown or len(notes) > reported:
                 for note in notes[reported:] or [""]:
@@ -195,6 +198,15 @@ def _end(supervisor: subprocess.Popen[bytes], directory: Path) -> None:
         stop_with_its_own(supervisor, grace=1)
     if not (directory / "result.json").is_file():
         Supervisor(directory).give_up()
+
+
+def _version(path: Path) -> tuple[int, int]:
+    """What differs whenever a file was written anew; zeros if there is none."""
+    try:
+        status = path.lstat()
+    except OSError:
+        return 0, 0
+    return status.st_ino, status.st_mtime_ns
 
 
 def _running_step(directory: Path) -> tuple[str, list[str]]:

@@ -18,6 +18,7 @@ from dbbench.results.run_directory import Run
 from dbbench.results.trial import TrialResult
 from dbbench.run import runner
 from dbbench.run.plan import Ready, trials_of
+from dbbench.run.record import RunningStep
 from dbbench.run.worker import Worker
 from tests.fabricated import Fake, fabricate, result_of
 from tests.unit.orders import FILL, order
@@ -199,6 +200,20 @@ def test_a_supervisor_that_stands_still_is_the_outcome_of_its_trial(
     assert found[1]["detail"] == "its supervisor stopped responding, as after SIGSTOP, and the trial was ended"
     assert not (tmp_path / "work").exists()
     assert not psutil.Process().children(recursive=True)
+
+
+def test_a_record_is_read_when_it_has_changed(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """It is parsed while steps are timed. The supervisor writes it twice, and ends when each was seen."""
+    again = "import pathlib\nat = pathlib.Path('steps.json')\nat.with_name('new').write_text(at.read_text().replace('one', 'two'))"
+    script = f"time.sleep(1)\n{again}\nat.with_name('new').rename(at)\ntime.sleep(1)"
+    monkeypatch.setattr(runner, "python", lambda *_: [sys.executable, "-c", HEAD + script])
+    monkeypatch.chdir(tmp_path)
+    atomic_json.write(tmp_path / "steps.json", {"running": "one", "notes": []})
+    (tmp_path / "result.json").touch()
+    read, seen, known = [], [], RunningStep.read
+    monkeypatch.setattr(RunningStep, "read", lambda folder: read.append(folder) or known(folder))
+    runner._supervise(tmp_path, "", (), 60, lambda step, _note: seen.append(step))
+    assert (seen, len(read)) == (["one", "two"], 2)
 
 
 def test_a_saturated_step_leaves_its_data_to_those_after_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
