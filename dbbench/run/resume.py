@@ -33,7 +33,8 @@ def resumed_run(
     """The run at `path`, to continue, or to extend to `rounds` rounds.
 
     Raises RunError if it can't be read, UserError if it is of another suite, if a URL or a program of it is not given
-    again, if its caches follow an older rule, or if no rounds can be added.
+    again, if its caches follow an older rule, if no rounds can be added, or if what is left of it would be of another
+    machine, dbbench or engine than what it has.
     """
     run = Run.open(path)
     if suite is not None and suite not in (run.suite.name, run.manifest.suite):
@@ -49,13 +50,19 @@ def resumed_run(
     _check_programs(run, settings or {})
     if rounds is not None:
         extend(run, rounds)
+    trials = trials_of(run)
+    if 0 < len(run.done(trials)) < len(trials) and (differs := list(changed(run))):
+        what = "\n".join(f"  {word}: {then} then, {now} now" for word, then, now in differs)
+        raise UserError(
+            f"more trials of the run at {run.path} would differ from those it has:\n{what}\nstart a new run"
+        )
     datasets = drawn_again(run)
     folders = found_again(run.manifest.variants)
     if rounds is not None or had_none:
         run.save()  # from now on the run has this many rounds and these shares, also if it is interrupted
     answers = answers_again(run, datasets)
     fleet = cluster if run.manifest.fleet else None
-    return Ready(run, trials_of(run), datasets, answers, {}, urls or {}, folders=folders, fleet=fleet)
+    return Ready(run, trials, datasets, answers, {}, urls or {}, folders=folders, fleet=fleet)
 
 
 def extend(run: Run, rounds: int) -> None:
@@ -63,17 +70,12 @@ def extend(run: Run, rounds: int) -> None:
 
     It is then unfinished, whatever precision or time limit it had; nothing is saved.
 
-    Raises UserError if it has as many, or if rounds of today would be of another machine, dbbench or engine.
+    Raises UserError if it has as many.
     """
     manifest = run.manifest
     if rounds <= manifest.rounds:
         have = f"{manifest.rounds} round{'s' if manifest.rounds > 1 else ''}"
         raise UserError(f"the run at {run.path} has {have}; --rounds is the total number, so name more")
-    if differs := list(changed(run)):
-        what = "\n".join(f"  {word}: {then} then, {now} now" for word, then, now in differs)
-        raise UserError(
-            f"more rounds of the run at {run.path} would differ from those it has:\n{what}\nstart a new run"
-        )
     run.manifest = manifest.model_copy(
         update={"rounds": rounds, "precision": None, "time_limit": None, "stopped": "", "finished": None}
     )

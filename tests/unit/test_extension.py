@@ -141,6 +141,7 @@ def test_trials_past_the_digits_of_the_first_ones_keep_their_order(small: Suite,
     ("changed", "rounds", "message"),
     [
         ({}, 2, "has 2 rounds; --rounds is the total number"),
+        ({"a": replace(probed("a"), versions={"driver": "2.0"})}, None, "a: driver 1.0 then, driver 2.0 now"),
         ({"machine": {**MACHINE, "cpu": "Another"}}, 6, r"CPU: AMD EPYC 9B14 then, Another now\nstart a new run"),
         ({"a": replace(probed("a"), versions={"driver": "2.0"})}, 6, "a: driver 1.0 then, driver 2.0 now"),
         (
@@ -151,14 +152,25 @@ def test_trials_past_the_digits_of_the_first_ones_keep_their_order(small: Suite,
     ],
 )
 def test_rounds_that_would_be_of_something_else_are_refused(
-    tmp_path: Path, today: dict[str, Any], changed: dict[str, Any], rounds: int, message: str
+    tmp_path: Path, today: dict[str, Any], changed: dict[str, Any], rounds: int | None, message: str
 ) -> None:
     run = finished(tmp_path / "run", 2)
+    shutil.rmtree(run.path / "trials" / run.results()[-1].id)
     before = (run.path / "run.json").read_bytes()
     today.update(changed)
     with pytest.raises(UserError, match=message):
         resume.resumed_run(run.path, None, rounds=rounds)
     assert (run.path / "run.json").read_bytes() == before
+
+
+@pytest.mark.parametrize("left", ["*", "none"])
+def test_a_run_that_would_mix_nothing_goes_on(tmp_path: Path, today: dict[str, Any], left: str) -> None:
+    """It is finished, or has no result yet."""
+    run = finished(tmp_path / "run", 2)
+    for folder in run.path.glob(f"trials/{left}"):
+        shutil.rmtree(folder)
+    today["machine"] = {**MACHINE, "cpu": "Another"}
+    resume.resumed_run(run.path, None)
 
 
 def test_rounds_of_another_dbbench_are_refused(
