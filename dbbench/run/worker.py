@@ -11,6 +11,7 @@ import datetime
 import gc
 import os
 import platform
+import shutil
 import sys
 import time
 import traceback
@@ -378,6 +379,7 @@ class Worker:
             trace = traceback.format_exc()
             result = result.because(outcome, detail).model_copy(update={"traceback": trace})
             print(scrub(trace, self.hidden), file=sys.stderr)
+        shutil.rmtree(copies.copy_of(self.setup.directory), ignore_errors=True)  # of a step that was not checked
         forget_peak()
         return result.model_copy(update={"elapsed": time.perf_counter() - started})
 

@@ -11,15 +11,17 @@ import psutil
 import pytest
 
 from dbbench.datasets.cache import Files
-from dbbench.errors import RunError
+from dbbench.errors import RunError, WrongAnswer
 from dbbench.host import atomic_json
 from dbbench.results.outcome import Outcome
 from dbbench.results.run_directory import Run
 from dbbench.results.trial import TrialResult
 from dbbench.run import runner
+from dbbench.run.copies import AskedCopies
 from dbbench.run.plan import Ready, trials_of
 from dbbench.run.record import RunningStep
 from dbbench.run.worker import Worker
+from dbbench.workloads import keyvalue
 from tests.fabricated import Fake, fabricate, result_of
 from tests.unit.orders import FILL, order
 
@@ -214,6 +216,24 @@ def test_a_record_is_read_when_it_has_changed(monkeypatch: pytest.MonkeyPatch, t
     monkeypatch.setattr(RunningStep, "read", lambda folder: read.append(folder) or known(folder))
     runner._supervise(tmp_path, "", (), 60, lambda step, _note: seen.append(step))
     assert (seen, len(read)) == (["one", "two"], 2)
+
+
+def test_a_copy_that_is_not_checked_is_removed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A size step would count it as the engine's."""
+
+    def wrong(*_: object) -> None:
+        assert (tmp_path / "work" / "copy").is_dir()
+        raise WrongAnswer("records are missing")
+
+    monkeypatch.setattr(AskedCopies, "offered", True)
+    monkeypatch.setattr(AskedCopies, "take", lambda _: (tmp_path / "work" / "copy").mkdir() or "")
+    monkeypatch.setattr(keyvalue, "check", wrong)
+    order(tmp_path).model_copy(update={"plugin": "sqlite"}).write(tmp_path)
+    (tmp_path / "work").mkdir()
+    Worker(tmp_path).run()
+    (step,) = json.loads((tmp_path / "steps.json").read_text())["steps"]
+    assert (step["outcome"], step["detail"]) == ("wrong", "records are missing")
+    assert not (tmp_path / "work" / "copy").exists()
 
 
 def test_a_saturated_step_leaves_its_data_to_those_after_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
