@@ -8,7 +8,7 @@ from enum import Enum, auto
 from statistics import median
 
 from dbbench.host.interference import MOST_OTHERS
-from dbbench.results.facts import ClusterFacts, HostFacts, RecallFacts, SearchFacts
+from dbbench.results.facts import ALL_THERE, ClusterFacts, HostFacts, RecallFacts, SearchFacts
 from dbbench.results.outcome import Outcome
 from dbbench.results.trial import StepResult, TrialResult
 from dbbench.suite.model import Scenario, Tier
@@ -81,7 +81,9 @@ class About(Enum):
     DIFFERS = auto()
     #: A crash check of the same versions and options lost or tore a commit.
     CRASH_CHECK_FAILED = auto()
-    #: It had something else than it was given: `text`.
+    #: Nobody looked for its acknowledged commits in a copy, or not with success: `text`.
+    NOT_IN_COPY = auto()
+    #: It had something else than it was given, or may have lost commits: `text`.
     NO_RANK = auto()
     #: It takes no more than `amount` times as long as the null engine.
     IMPOSSIBLE = auto()
@@ -139,6 +141,8 @@ def remarks(
     if part:
         yield from _prepared_long(steps)
     yield from _elsewhere(steps)
+    if copies := [copy for step in steps if (copy := step.facts.get("copy", ALL_THERE)) != ALL_THERE]:
+        yield Remark(About.NOT_IN_COPY, copies[0])
     if ended := [text for step in steps if (text := step.facts.get("find", {}).get("ended"))]:
         yield Remark(About.SEARCH_ENDED, ended[0], rounds=(len(ended), len(steps)))
     first = [ratio for step in steps if (ratio := step.facts.get("first_calls"))]

@@ -326,6 +326,10 @@ class SizeFacts(TypedDict, total=False):
     outside: OutsideFacts
 
 
+#: What a copy of an engine's folder has of a step's acknowledged commits, if all is well.
+ALL_THERE = "all there"
+
+
 class CallFacts(TypedDict, total=False):
     """Facts of calls by one or more clients."""
 

@@ -42,6 +42,7 @@ from dbbench.loadgen.clients import drive
 from dbbench.message import clean
 from dbbench.results import crash_checks, trial_files
 from dbbench.results.crash_checks import Subject
+from dbbench.results.facts import ALL_THERE
 from dbbench.results.outcome import FELL_SHORT, UNVERIFIED, Outcome, described
 from dbbench.results.trial import StepResult
 from dbbench.run import copies, watched
@@ -194,14 +195,20 @@ class Worker:
         return bool(promised) and step.writes and self.order.trial.round == 1 and self.copies.offered
 
     def _check_the_copy(self, step: AnyStep, context: StepContext) -> str:
-        """Check the copy in a new process, and return the result. Raises WrongAnswer."""
+        """Check the copy in a new process, and return the result. Raises WrongAnswer.
+
+        Where an engine has files elsewhere, what is missing in the copy may be there: it only has no rank.
+        """
         verdict = self.copies.check(self.setup.directory, (step.name, replace(context.data, timed={})))
-        if verdict.wrong and not context.engine.url and ondisk.elsewhere(context.engine):
+        if verdict.wrong and not context.engine.url and (files := ondisk.elsewhere(context.engine)):
+            missing = "acknowledged commits were missing in a copy of its folder, and it has files elsewhere"
+            names = ", ".join(file.name for file in files[:3])
+            self.record.no_rank = self.record.no_rank or f"{missing}: {names}"
             return "not checked: the engine has files outside of its folder"
         if verdict.wrong:
             copied = "copied when its last call had returned, and opened by a new process"
             raise WrongAnswer(f"{'seen by another client' if context.engine.url else copied}: {verdict.wrong}")
-        return verdict.why or "all there"
+        return verdict.why or ALL_THERE
 
     def _make_tables(self, engine: Engine) -> None:
         try:

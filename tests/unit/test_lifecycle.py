@@ -250,6 +250,15 @@ def test_lukewarm_rounds_are_counted_in_the_row(small: Suite) -> None:
     assert detail(row) == "lukewarm: half of it stayed (in 2 of 3 rounds)"
 
 
+@pytest.mark.parametrize(
+    ("copy", "said"), [("all there", ""), ("not copied: x", "acknowledged commits: not copied: x")]
+)
+def test_commits_that_nobody_looked_for_in_a_copy_are_told(small: Suite, copy: str, said: str) -> None:
+    results = rounds("a", *(step(value=1.0, facts=facts) for facts in ({"copy": copy}, {}, {})))
+    (row,) = [row for row in summarise(small, manifest(rounds=3), results) if row.value]
+    assert detail(row) == said
+
+
 # In a suite
 
 

@@ -17,7 +17,7 @@ from dbbench.results.outcome import Outcome
 from dbbench.results.run_directory import Run
 from dbbench.results.trial import TrialResult
 from dbbench.run import runner
-from dbbench.run.copies import AskedCopies
+from dbbench.run.copies import AskedCopies, Verdict
 from dbbench.run.plan import Ready, trials_of
 from dbbench.run.record import RunningStep
 from dbbench.run.worker import Worker
@@ -234,6 +234,23 @@ def test_a_copy_that_is_not_checked_is_removed(tmp_path: Path, monkeypatch: pyte
     (step,) = json.loads((tmp_path / "steps.json").read_text())["steps"]
     assert (step["outcome"], step["detail"]) == ("wrong", "records are missing")
     assert not (tmp_path / "work" / "copy").exists()
+
+
+def test_commits_that_are_missing_beside_files_elsewhere_take_the_rank(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(AskedCopies, "offered", True)
+    monkeypatch.setattr(AskedCopies, "take", lambda _: "")
+    monkeypatch.setattr(AskedCopies, "check", lambda *_: Verdict(wrong="records are missing"))
+    order(tmp_path).model_copy(update={"plugin": "sqlite"}).write(tmp_path)
+    (tmp_path / "work" / "tmp").mkdir(parents=True)
+    (tmp_path / "work" / "tmp" / "one").write_bytes(b"x")
+    Worker(tmp_path).run()
+    record = json.loads((tmp_path / "steps.json").read_text())
+    (step,) = record["steps"]
+    assert (step["outcome"], step["facts"]["copy"].partition(":")[0]) == ("ok", "not checked")
+    missing = "acknowledged commits were missing in a copy of its folder, and it has files elsewhere: "
+    assert record["no_rank"].startswith(missing)
 
 
 def test_a_saturated_step_leaves_its_data_to_those_after_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
