@@ -211,20 +211,15 @@ class Worker:
         return verdict.why or ALL_THERE
 
     def _make_tables(self, engine: Engine) -> None:
-        try:
-            if self.texts:
-                offered.refuse(engine, "search")
-            engine.create(self.tables)
-            if self.records:
-                engine.create_store(self.records.shape)
-            if self.vectors:
-                refuse_metric(engine, self.vectors.spec.metric)
-                engine.create_vectors(self.vectors.shape)
-        except Unsupported:  # they are somebody else's
-            raise
-        except Exception:
-            engine.remove(self.tables)
-            raise
+        """Make them. What can't be made isn't removed: it may be somebody else's."""
+        if self.texts:
+            offered.refuse(engine, "search")
+        engine.create(self.tables)
+        if self.records:
+            engine.create_store(self.records.shape)
+        if self.vectors:
+            refuse_metric(engine, self.vectors.spec.metric)
+            engine.create_vectors(self.vectors.shape)
         self.record.made = bool(engine.url)
         self._save()
 

@@ -11,6 +11,8 @@ import psutil
 import pytest
 
 from dbbench.datasets.cache import Files
+from dbbench.engine import registry
+from dbbench.engine.urls import VARIABLE
 from dbbench.errors import RunError, WrongAnswer
 from dbbench.host import atomic_json
 from dbbench.results.outcome import Outcome
@@ -22,6 +24,7 @@ from dbbench.run.plan import Ready, trials_of
 from dbbench.run.record import RunningStep
 from dbbench.run.worker import Worker
 from dbbench.workloads import keyvalue
+from dbbench_plugins.dict import Dict
 from tests.fabricated import Fake, fabricate, result_of
 from tests.unit.orders import FILL, order
 
@@ -251,6 +254,27 @@ def test_commits_that_are_missing_beside_files_elsewhere_take_the_rank(
     assert (step["outcome"], step["facts"]["copy"].partition(":")[0]) == ("ok", "not checked")
     missing = "acknowledged commits were missing in a copy of its folder, and it has files elsewhere: "
     assert record["no_rank"].startswith(missing)
+
+
+def test_what_could_not_be_made_at_a_url_is_not_removed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    class Theirs(Dict):
+        url_example = "theirs://host"
+        removed = False
+
+        def create_store(self, records: Any) -> None:
+            raise RuntimeError("there is one already")
+
+        def remove(self, tables: Any) -> None:
+            Theirs.removed = True
+
+    monkeypatch.setattr(registry, "load", lambda _name: Theirs)
+    monkeypatch.setenv(VARIABLE, "theirs://host")
+    order(tmp_path)
+    (tmp_path / "work").mkdir()
+    Worker(tmp_path).run()
+    record = json.loads((tmp_path / "steps.json").read_text())
+    assert (record["steps"][0]["detail"], record["made"]) == ("RuntimeError: there is one already", False)
+    assert not Theirs.removed
 
 
 def test_a_saturated_step_leaves_its_data_to_those_after_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -7,10 +7,10 @@ from typing import Any
 
 import pytest
 
-from dbbench.engine import Setup, Shares, Tier, Unavailable, Unsupported, fetch, registry
+from dbbench.engine import Setup, Shares, SQLSession, Tier, Unavailable, Unsupported, fetch, registry
 from dbbench.suite.dataset import Table
 from dbbench_plugins import sqlite, sqlite_library
-from dbbench_plugins.sqlite import rows
+from dbbench_plugins.sqlite import SQLite, rows
 
 _WHOLE = {"type": "integer", "values": {"kind": "sequence"}}
 TABLES = {
@@ -137,6 +137,28 @@ def test_each_index_has_a_name_of_its_own_that_is_not_too_long(name: str, tmp_pa
     found = [index for (index,) in fetch(session, "SELECT name FROM sqlite_schema WHERE type = 'index'")]
     assert "ix_order_item_code" in found
     assert max(map(len, found)) <= 63
+    session.close()
+    engine.close()
+
+
+def test_of_tables_that_cannot_be_made_only_those_are_dropped_that_were(tmp_path: Path) -> None:
+    """Whether one is there is asked of a server at a URL, which may err."""
+
+    class Errs(SQLite):
+        looks = 0
+
+        def _has(self, session: SQLSession, name: str) -> bool:
+            self.looks += 1
+            return self.looks > 2 and super()._has(session, name)
+
+    engine = Errs(Setup(tmp_path, Tier.PROCESS))
+    engine.open()
+    engine.url = "sqlite://somebody's"
+    session = engine.connect()
+    session.execute("CREATE TABLE Theirs (precious)")
+    with pytest.raises(sqlite3.OperationalError, match="already exists"):
+        engine.create({"Ours": TABLES["T"], "Theirs": TABLES["T"]})
+    assert fetch(session, "SELECT name FROM sqlite_schema") == [("Theirs",)]
     session.close()
     engine.close()
 

@@ -167,7 +167,7 @@ class SQLEngine(Engine):
         return self.durability[self.info().tier]
 
     def create(self, tables: Mapping[str, Table]) -> None:
-        """Make the tables, each in a transaction of its own.
+        """Make the tables, each in a transaction of its own: all of them, or at a URL none.
 
         Raises Unsupported if one already exists, which at a URL may be the user's own.
         """
@@ -183,9 +183,15 @@ class SQLEngine(Engine):
                     f"the database already has a table {name}: name another database, or drop the table if an "
                     "interrupted run has left it"
                 )
-        for name, table in tables.items():
-            session.execute(self.sql.create_table(name, table))
-        session.close()
+        made: list[str] = []
+        try:
+            for name, table in tables.items():
+                session.execute(self.sql.create_table(name, table))
+                made.append(name)
+        finally:
+            session.close()
+            if self.url and len(made) < len(tables):  # no more than these: others may not be ours
+                self.drop(made)
 
     def _sql_session(self) -> SQLSession:
         """Connect. Raises Unsupported if the engine's sessions answer no SQL."""
