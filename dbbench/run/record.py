@@ -25,12 +25,14 @@ class Planned(BaseModel):
 
 
 class RunningStep(BaseModel):
-    """How far a worker is: the step that runs, and the notes of all steps so far."""
+    """How far a worker is: the step that runs, the notes of all steps so far, and what it has made at a URL."""
 
     model_config = ConfigDict(defer_build=True)
 
     running: str | None = None
     notes: list[str] = []
+    #: Whether there are tables at a URL that it has made and not removed.
+    made: bool = False
 
     @classmethod
     def read(cls, directory: Path) -> Self:
@@ -42,9 +44,6 @@ class WorkerRecord(TrialRecord, RunningStep):
     """The worker's record, written before and after each step."""
 
     model_config = ConfigDict(frozen=False)
-
-    #: Whether the engine made tables at a URL, which a killed worker leaves there.
-    made: bool = False
 
     @property
     def by_name(self) -> dict[str, StepResult]:

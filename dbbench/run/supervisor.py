@@ -76,7 +76,7 @@ class Supervisor:
             if self.group and self.group.kills():
                 ending = "memory limit"
             left = self._kill_all(worker)
-            if worker.returncode and os.environ.get(VARIABLE):
+            if os.environ.get(VARIABLE):
                 self._remove_tables()
         finally:
             shutil.rmtree(work, ignore_errors=True)  # a full disk has room for the rest then
@@ -220,9 +220,14 @@ class Supervisor:
         )
 
     def _remove_tables(self) -> None:
-        """A worker that was killed can't remove what it made in the user's database: another does it."""
+        """Have another worker remove what this one made in the user's database and didn't remove."""
+        from dbbench.run.record import RunningStep
+
         work = Path(self.process.work) / "data"
-        if not (self.directory / "steps.json").is_file():
+        try:
+            if not RunningStep.read(self.directory).made:
+                return
+        except (OSError, ValueError):  # it came to nothing, or a plugin wrote it
             return
         with contextlib.suppress(subprocess.TimeoutExpired):
             work.mkdir(mode=0o700, parents=True, exist_ok=True)

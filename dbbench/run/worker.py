@@ -117,6 +117,8 @@ class Worker:
                 with self._entered():
                     self._run_steps(self.engine)
                 self.engine.remove(self.tables)
+                self.record.made = False
+                self._save()
             finally:
                 died = self.engine.exit_reason()
                 self.engine.close()
@@ -139,12 +141,11 @@ class Worker:
             yield
 
     def remove(self) -> None:
-        """Remove what the trial made at its URL and, being killed, could not remove itself."""
-        if WorkerRecord.read(self.directory).made:
-            engine = registry.load(self.order.plugin)(self.setup)
-            engine.open()
-            engine.remove(self.tables)
-            engine.close()
+        """Remove what the trial made at its URL and could not remove itself."""
+        engine = registry.load(self.order.plugin)(self.setup)
+        engine.open()
+        engine.remove(self.tables)
+        engine.close()
 
     def check_copy(self) -> None:
         """Open a copy of the engine's folder and check a step's work in it. Faults are left in the work directory."""

@@ -1,12 +1,13 @@
 """--url: a database of the user's own gets the suite's tables and loses them again, and its password is seen nowhere."""
 
+import json
 import signal
 import sqlite3
 from pathlib import Path
 
 import pytest
 
-from tests.conftest import Dbbench, everything_written, started, summary
+from tests.conftest import Dbbench, everything_written, run_suite, started, summary
 from tests.waiting import until
 
 pytest.importorskip("sqlalchemy")
@@ -47,6 +48,15 @@ def test_after_an_interruption_the_tables_are_gone(tmp_path: Path) -> None:
         output = process.communicate(timeout=1200)[0].decode()
     assert process.returncode == 130, output
     assert tables(database) == set()
+
+
+def test_after_a_failure_between_two_steps_the_tables_are_gone(tmp_path: Path) -> None:
+    url = f"servers-lost=sqlite:///{tmp_path}/lost.db"
+    run = run_suite(tmp_path, "invoices", ("servers-lost",), "--rounds", "2", "--scale", "0.01", "--url", url)
+    trials = [json.loads(path.read_text()) for path in run.glob("trials/*-servers-lost/result.json")]
+    failed = ("failed", "ConnectionError: the network is down")
+    assert [{(step["outcome"], step["detail"]) for step in trial["steps"]} for trial in trials] == [{failed}] * 2
+    assert tables(tmp_path / "lost.db") == set()
 
 
 def test_a_password_is_seen_nowhere(tmp_path: Path, dbbench: Dbbench) -> None:

@@ -5,7 +5,7 @@ import shutil
 import sys
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 import psutil
 import pytest
@@ -23,6 +23,7 @@ from dbbench.run.copies import AskedCopies, Verdict
 from dbbench.run.plan import Ready, trials_of
 from dbbench.run.record import RunningStep
 from dbbench.run.worker import Worker
+from dbbench.suite.model import Tier
 from dbbench.workloads import keyvalue
 from dbbench_plugins.dict import Dict
 from tests.fabricated import Fake, fabricate, result_of
@@ -259,6 +260,7 @@ def test_commits_that_are_missing_beside_files_elsewhere_take_the_rank(
 def test_what_could_not_be_made_at_a_url_is_not_removed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     class Theirs(Dict):
         url_example = "theirs://host"
+        durability: ClassVar = {tier: {} for tier in Tier}
         removed = False
 
         def create_store(self, records: Any) -> None:

@@ -1,11 +1,15 @@
-"""Redis that keeps what was written in the server's memory, where no copy is made, or in the client's own process."""
+"""Redis that keeps what was written in the server's memory, where no copy is made, or in the client's own process.
 
-from collections.abc import Callable, Iterable
+And a database at a URL that can't be reached between two steps.
+"""
+
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any, ClassVar
 
-from dbbench.engine import Tier
+from dbbench.engine import Session, Table, Tier
 from dbbench_faulty.family import Named
 from dbbench_plugins.redis import Redis, RedisSession
+from dbbench_plugins.sqlalchemy import SQLAlchemy
 
 
 class Forgets(Named, Redis):
@@ -34,3 +38,18 @@ class Alone(Named, Redis):
 
         def prepare_scan(self) -> Callable[[], Iterable[Any]]:
             return Alone.written.items
+
+
+class Lost(Named, SQLAlchemy):
+    """Makes its tables, and can't connect any more."""
+
+    created = False
+
+    def create(self, tables: Mapping[str, Table]) -> None:
+        super().create(tables)
+        self.created = True
+
+    def connect(self) -> Session:
+        if self.created:
+            raise ConnectionError("the network is down")
+        return super().connect()
