@@ -95,7 +95,7 @@ def by_reference(
 
     What it couldn't return is asked for again each time, for there may be room on the disk now; but not more memory.
     """
-    identities: list[list[object]] = [[metadata.version("datafusion"), asdict(each)] for each in questions]
+    identities = [_identity(each) for each in questions]
     known = [find(each, files) or find([*each, memory], files) for each in identities]
     if missing := [number for number, path in enumerate(known) if path is None]:
         with tempfile.TemporaryDirectory(prefix="dbbench-answers-") as folder:
@@ -107,6 +107,15 @@ def by_reference(
                 more = [memory] if why.startswith(MORE_MEMORY) else again
                 known[number] = stored([*identities[number], *more], partial(write_answers, answers), files)
     return [path for path in known if path is not None]
+
+
+def known_answer(question: Question, files: Files) -> Path | None:
+    """The file of what the reference returned, or of its last word on why it can't; None if it is not in the cache."""
+    return find(_identity(question), files)
+
+
+def _identity(question: Question) -> list[object]:
+    return [metadata.version("datafusion"), asdict(question)]
 
 
 def _answer_of(step: QueryStep, dataset: Dataset, files: Files, folder: Path) -> Path | None:

@@ -6,7 +6,7 @@ the operating system was given; whether that is on the disk it can't show.
 
 Then a new process opens the copy with the same plugin and makes the step's own check. It gets the step's name and what
 the steps so far must have left. Imports take most of the time, so one process, the checker, makes them and forks for
-each copy.
+each copy. It is no part of the trial, so it also computes the answers that can't be known before.
 """
 
 import os
@@ -121,7 +121,7 @@ class AskedCopies:
         return self._ask(_COPY)
 
     def check(self, data: Path, what: object) -> Verdict:
-        """Have the copy of a folder opened and checked by what a new process is asked, and remove it."""
+        """Have a new process do what it is asked, in most cases of the copy of a folder, which is then removed."""
         data.with_name(_QUESTION).write_bytes(pickle.dumps(what))
         try:
             if why := self._ask(_CHECK):

@@ -15,7 +15,7 @@ import shutil
 import sys
 import time
 import traceback
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import replace
 from functools import partial
@@ -23,6 +23,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import dbbench
+from dbbench.answers.question import compute
+from dbbench.answers.stored import Question
 from dbbench.datasets.cache import Files
 from dbbench.datasets.records import RecordSet
 from dbbench.datasets.texts import TextSet
@@ -50,6 +52,7 @@ from dbbench.run.copies import AskedCopies, Verdict
 from dbbench.run.order import TrialOrder
 from dbbench.run.record import WorkerRecord
 from dbbench.suite.changes import before
+from dbbench.suite.dataset import Table
 from dbbench.suite.model import Tier
 from dbbench.suite.steps import AnyStep
 from dbbench.suite.steps.query import QueryStep
@@ -148,8 +151,16 @@ class Worker:
         engine.close()
 
     def check_copy(self) -> None:
-        """Open a copy of the engine's folder and check a step's work in it. Faults are left in the work directory."""
-        name, data = copies.question(self.setup.directory)
+        """Open a copy of the engine's folder and check a step's work in it. Faults are left in the work directory.
+
+        What is asked may also be a call to make, whose memory and processor time aren't to be the trial's.
+        """
+        asked = copies.question(self.setup.directory)
+        if callable(asked):
+            asked()
+            copies.answer(self.setup.directory, Verdict())
+            return
+        name, data = asked
         (step,) = (each for each in self.scenario.steps if each.name == name)
         wrong = why = ""
         copies.copy_of(self.setup.directory).mkdir(mode=0o700, exist_ok=True)  # at a URL nothing was copied
@@ -211,6 +222,15 @@ class Worker:
             raise WrongAnswer(f"{'seen by another client' if context.engine.url else copied}: {verdict.wrong}")
         return verdict.why or ALL_THERE
 
+    def _compute(
+        self, questions: Sequence[Question], tables: Mapping[str, Table], files: Files, out: Path
+    ) -> list[Path]:
+        """Answers by the reference, in the process that checks copies, within the memory that a run allows."""
+        call = partial(compute, questions, tables, files, out, self.order.process.memory_limit)
+        if self.copies.offered:
+            self.copies.check(self.setup.directory, call)
+        return call()  # what is there isn't computed again
+
     def _make_tables(self, engine: Engine) -> None:
         """Make them. What can't be made isn't removed: it may be somebody else's."""
         if self.texts:
@@ -233,7 +253,7 @@ class Worker:
             records=self.records, vectors=self.vectors, texts=self.texts, setup=self.setup, empty=self.empty, round=self.order.trial.round,
             last_round=self.order.trial.round == self.order.rounds, note=self._note,
             group=partial(group, run=self.order.run, scenario=self.scenario.name),
-            driver=self.hosts.drive if self.hosts else drive,
+            driver=self.hosts.drive if self.hosts else drive, compute=self._compute,
         )  # fmt: skip
         versions = {**engine.versions(), **engine.server_versions()}
         if self.order.process.python:

@@ -16,6 +16,8 @@ from typing import Any, Literal, TypeVar
 import psutil
 import pyarrow as pa
 
+from dbbench.answers import question
+from dbbench.answers.stored import Question
 from dbbench.datasets.absent import Absent
 from dbbench.datasets.cache import Files
 from dbbench.datasets.records import ExpectedRecords, RecordSet
@@ -157,6 +159,8 @@ class StepContext:
     killed: bool = False
     #: The peak of memory before the latest block of `aside`, in bytes.
     peak: int = 0
+    #: Computes right answers, where it is not counted as the engine's work.
+    compute: Callable[[Sequence[Question], Mapping[str, Table], Files, Path], list[Path]] = question.compute
     #: Runs clients, here or on the hosts of a cluster.
     driver: Driver = clients.drive
     #: Reports a line about the progress of a long step.

@@ -17,7 +17,6 @@ import pyarrow as pa
 
 from dbbench.answers.compare import check_batches
 from dbbench.answers.given import question
-from dbbench.answers.question import compute
 from dbbench.answers.stored import read_answers, refused, row_count
 from dbbench.errors import NotVerified, Unsupported, WrongAnswer
 from dbbench.loadgen.clients import arranged
@@ -116,7 +115,7 @@ def _expected(step: QueryStep, values: Sequence[Mapping[str, Any]], context: Ste
     found = []
     questions = [replace(question(step), parameters=each) for each in values]
     with tempfile.TemporaryDirectory(prefix="dbbench-drawn-") as folder:
-        for path in compute(questions, context.tables, context.files, Path(folder)):
+        for path in context.compute(questions, context.tables, context.files, Path(folder)):
             answers = read_answers(path)
             if why := refused(answers):
                 raise NotVerified(f"answer not computed: {why}")

@@ -12,7 +12,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from dbbench.answers.compare import check_batches, check_rows
-from dbbench.answers.given import MOST_BYTES, by_reference, without_a_row
+from dbbench.answers.given import MOST_BYTES, known_answer, without_a_row
 from dbbench.answers.stored import LEFT_OUT, read_answers, refused, row_count, said
 from dbbench.datasets.driver_rows import chunk
 from dbbench.engine.offered import prepared
@@ -36,10 +36,9 @@ def check(step: QueryStep, context: StepContext) -> None:
         raise Unsupported(
             f"its parameters are drawn, its data has more than {MOST_BYTES // 2**20} MiB, or rows of it were changed"
         )
-    old, new = (
-        read_answers(path)
-        for path in (context.answers[step.name], *by_reference([asked], context.tables, context.files))
-    )
+    if (path := known_answer(asked, context.files)) is None:
+        raise Unsupported("the reference did not compute it without a row, before the run")
+    old, new = (read_answers(each) for each in (context.answers[step.name], path))
     if why := refused(new):
         raise Unsupported(why)
     name, column, key = json.loads(said(new, LEFT_OUT))

@@ -8,12 +8,34 @@ import pytest
 
 from dbbench.errors import UserError
 from dbbench.host import control_group
-from tests.conftest import started, summary
+from dbbench.testing.suite_text import suite_text
+from tests.conftest import run_suite, started, summary
 from tests.system.test_interrupt import processes
 from tests.waiting import until
 
 pytestmark = pytest.mark.matrix
 LIMIT = ("--memory-limit", "400MiB")
+DRAWN = suite_text(
+    "shop",
+    """
+    tables:
+      Orders:
+        rows: 300
+        primary_key: Id
+        columns:
+          Id: {type: integer, values: {kind: sequence}}
+          Buyer: {type: integer, values: {kind: quantiles, points: {0: 1, 1: 20}}}
+    """,
+    """
+    - {kind: load, name: load, title: Load}
+    - kind: query
+      name: of-buyer
+      title: What a buyer ordered
+      sql: SELECT Id FROM Orders WHERE Buyer = :buyer
+      read: Id
+      parameters: {buyer: {draw: Orders.Buyer}}
+    """,
+)
 RUN = ("suite", "invoices", "--scale", "0.05", "--rounds", "1", "--out", "run", *LIMIT, "-e", "sqlite")
 
 
@@ -39,6 +61,13 @@ def test_an_engine_above_the_limit_is_out_of_memory_and_the_others_go_on(tmp_pat
     assert rows["bulk-insert", "faulty-eats"]["outcome"] == "ok"
     assert {row["outcome"] for (_, engine), row in rows.items() if engine == "sqlite"} == {"ok"}
     assert "400 MiB for each trial" in (tmp_path / "run/report/index.html").read_text()
+
+
+def test_the_reference_takes_nothing_of_a_trials_memory(tmp_path: Path) -> None:
+    """It computes the answers to drawn parameters while the trial waits."""
+    more = ("--memory-limit", "220MiB", "--trial-memory", "220MiB")
+    row = summary(run_suite(tmp_path, DRAWN, ("sqlite",), *more, status=0))["of-buyer", "sqlite"]
+    assert (row["outcome"], row["verified"]) == ("ok", "yes")
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGKILL])
