@@ -95,10 +95,10 @@ class KeyValueOperations(Protocol):
         """read(key): the value, or None if there is no such key."""
 
     def prepare_seek(self, *, snapshot: bool = False) -> Callable[[bytes], Sequence[Any] | None]:
-        """seek(key): (key, value) of the key or else of the next one above it; None if there is none."""
+        """seek(key): a tuple or list of key and value, of the key or the next one above it; None if there is none."""
 
     def prepare_range(self, *, snapshot: bool = False) -> Callable[[bytes, int], Iterable[Sequence[Any]]]:
-        """range(key, count): a list of up to `count` pairs (key, value) from the key on, ascending."""
+        """range(key, count): a list of up to `count` pairs (key, value), as of a seek, from the key on, ascending."""
 
     def prepare_scan(self) -> Callable[[], Iterable[Sequence[Any]]]:
         """scan(): all pairs (key, value), ascending unless `ordered` is False."""

@@ -1,10 +1,10 @@
-"""Draws the calls whose results are kept within the clock, by reference, to be compared when it has stopped.
+"""Draws the calls whose results are kept, and compared when the clock has stopped.
 
-`KeptCalls` keeps the first calls. Each later range is twice as long as the one before it. Of each, as many calls in a
+A result is kept by reference while its chunk of calls is timed, and copied right after that. `KeptCalls` keeps the
+first calls. Each later range is twice as long as the one before it. Of each, as many calls in a
 row are kept, from a random place that an engine can't foresee.
 """
 
-import copy
 import random
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
@@ -15,8 +15,6 @@ import numpy as np
 
 #: Nobody can predict its numbers.
 _CHANCE = random.SystemRandom()
-#: What may be changed after it was returned.
-COPIED = (list, np.ndarray)
 #: Calls that are kept one after another, and the bytes that they may return: of more, new memory would cost time.
 _MOST, _BYTES = 64, 2**18
 
@@ -56,8 +54,8 @@ class KeptCalls:
             self._draw()
 
     def add(self, taken: Iterable[Any], returned: Iterable[Any]) -> None:
-        """Keep what some calls took and returned."""
-        self.calls.extend(zip(taken, returned, strict=False))
+        """Keep what some calls took, and copies of what they returned: an engine can't fill it in later."""
+        self.calls.extend(zip(taken, map(_copied, returned), strict=False))
 
     def _draw(self) -> None:
         self._first, self._span = self._first + self._span, self._span * 2
@@ -65,12 +63,14 @@ class KeptCalls:
         self._stop = self._start + self.most
 
 
-class CopiedCalls(KeptCalls):
-    """Calls whose lists and arrays are copied when they are kept."""
-
-    def add(self, taken: Iterable[Any], returned: Iterable[Any]) -> None:
-        """Keep copies of lists and arrays: an engine can't fill in later what it has returned."""
-        super().add(taken, (copy.copy(each) if type(each) in COPIED else each for each in returned))
+def _copied(given: Any) -> Any:
+    """The same without anything that can be changed, as far as it is made of lists, tuples, arrays and bytes."""
+    kind = type(given)
+    if kind is list or kind is tuple:
+        return kind(map(_copied, given))
+    if kind is bytearray or kind is memoryview:
+        return bytes(given)
+    return given.copy() if kind is np.ndarray else given
 
 
 @dataclass
@@ -81,7 +81,7 @@ class Progress:
     acknowledged: int = 0
 
 
-class WatchedCalls(CopiedCalls):
+class WatchedCalls(KeptCalls):
     """Calls that are kept one at a time, each with what was acknowledged before it, and begun when it had returned."""
 
     def __init__(self, progress: Progress, each: int = 1, randrange: Callable[[int], int] = _CHANCE.randrange) -> None:
@@ -103,7 +103,7 @@ class WatchedCalls(CopiedCalls):
         self.spans.append((self._acknowledged, self._progress.begun))
 
 
-class EveryCall(CopiedCalls):
+class EveryCall(KeptCalls):
     """All calls, where each result is to be judged, and there are not many."""
 
     def take(self, rest: Iterator[Any], size: int) -> tuple[list[Any], bool]:

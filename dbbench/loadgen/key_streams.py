@@ -52,7 +52,7 @@ _NEEDS = {
 ReadRow = tuple[int, bytes, int, bytes | None, bytes | None]
 #: The types that hold their bytes: a class of the driver's could make them when it is looked at.
 _BYTES = (bytes, bytearray, memoryview)
-#: Likewise what holds the records of a range.
+#: Likewise what holds a record, and the records of a range.
 _LISTS = (list, tuple)
 #: A call's key, the records that it asked for, and those that it returned.
 _Read = tuple[bytes, int, Sequence[Any]]
@@ -70,11 +70,17 @@ def _read_rows(
         for number, (taken, returned) in enumerate(calls):
             if (one := read(taken, returned)) is not None:
                 key, wanted, pairs = one
-                pairs = [(_as_bytes(each), _as_bytes(value)) for each, value in pairs] or [(None, None)]
-                found += [(number, key, wanted, *pair) for pair in pairs]
+                some: Sequence[tuple[bytes | None, bytes | None]] = [*map(_pair, pairs)] or [(None, None)]
+                found += [(number, key, wanted, *pair) for pair in some]
         return found
 
     return rows
+
+
+def _pair(given: Any) -> tuple[bytes, bytes]:
+    if type(given) not in _LISTS or len(given) != 2:
+        raise WrongAnswer(f"a timed call returned {type(given).__name__} in place of bytes, or a tuple of two")
+    return _as_bytes(given[0]), _as_bytes(given[1])
 
 
 def _as_bytes(given: Any) -> bytes:
@@ -87,13 +93,7 @@ def _of_a_read(taken: bytes, returned: Any) -> _Read:
     """The value of the key, or a pair of key and value."""
     if returned is None:
         return taken, 1, ()
-    if type(returned) in _BYTES:
-        return taken, 1, [(taken, returned)]
-    try:
-        key, value = returned  # a driver's row, which need not be a tuple
-    except (TypeError, ValueError):
-        raise WrongAnswer(f"a timed call returned {type(returned).__name__} in place of bytes") from None
-    return taken, 1, [(key, value)]
+    return taken, 1, [(taken, returned) if type(returned) in _BYTES else returned]
 
 
 def _reading(calls: Mapping[str, Any]) -> dict[Any, str]:

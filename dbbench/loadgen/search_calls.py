@@ -18,7 +18,7 @@ from dbbench.datasets.vectors import matrix
 from dbbench.engine.base import Engine, Session
 from dbbench.engine.offered import prepared
 from dbbench.errors import Unsupported, WrongAnswer
-from dbbench.loadgen.kept_calls import CopiedCalls, Progress, WatchedCalls
+from dbbench.loadgen.kept_calls import KeptCalls, Progress, WatchedCalls
 from dbbench.loadgen.key_streams import CallStream
 from dbbench.suite.dataset import TEXT, TEXT_TABLE
 from dbbench.suite.steps.search import Match, Payload
@@ -106,11 +106,11 @@ def _phrases(chance: random.Random, some: set[str], count: int, files: Files) ->
             raise Unsupported(f"none of {_AT_ONCE:,} texts has {count} words of these places one after another")
 
 
-def _sample(progress: Progress | None, each: int) -> CopiedCalls:
-    return CopiedCalls(each) if progress is None else WatchedCalls(progress, each)
+def _sample(progress: Progress | None, each: int) -> KeptCalls:
+    return KeptCalls(each) if progress is None else WatchedCalls(progress, each)
 
 
-def _with_spans(table: pa.Table, sample: CopiedCalls) -> pa.Table:
+def _with_spans(table: pa.Table, sample: KeptCalls) -> pa.Table:
     """Add what a client beside these calls had acknowledged before each, and begun by its end."""
     if isinstance(sample, WatchedCalls):
         for name, numbers in zip(("acknowledged", "begun"), zip(*sample.spans, strict=True), strict=True):
@@ -118,7 +118,7 @@ def _with_spans(table: pa.Table, sample: CopiedCalls) -> pa.Table:
     return table
 
 
-def _found(payload: Payload, sample: CopiedCalls, calls: Sequence[tuple[Asked, Any]]) -> pa.Table:
+def _found(payload: Payload, sample: KeptCalls, calls: Sequence[tuple[Asked, Any]]) -> pa.Table:
     """Words, keys, and texts if they were asked for. Raises WrongAnswer for what is no answer."""
     keys, texts = zip(*(parted(payload, answer) for _, answer in calls), strict=True)
     table = pa.table({

@@ -15,6 +15,7 @@ RECORDS = suite_text(
     - {kind: keyvalue, name: read, title: Read, operation: read, order: random}
     - {kind: keyvalue, name: paced, title: Read at a rate, operation: read, rate: {per_second: 500, seconds: 0.5}}
     - {kind: keyvalue, name: lasting, title: Read for a time, operation: read, duration: 0.2}
+    - {kind: keyvalue, name: threads, title: Read by two, operation: read, clients: {threads: 2}}
     - {kind: keyvalue, name: seek, title: Seek, operation: seek, order: random}
     - {kind: keyvalue, name: scan, title: Scan, operation: scan}
     - {kind: mix, name: scans, title: Scans, weights: {scan: 50, update: 50}, operations: 400, scan_length: 9}
@@ -51,16 +52,19 @@ THINGS = suite_text(
     durability="memory",
     more="charts: [{kind: overview}]",
 )
+READS = ("read", "paced", "lasting", "threads", "modifies")
 NOTHING = "a timed call returned nothing for the key "
 #: Suite -> engine -> each step that it lies in, and words of what is said of it.
 LIES: dict[str, dict[str, dict[str, str]]] = {
     RECORDS: {
-        "timed-reads": dict.fromkeys(("read", "paced", "lasting", "modifies"), NOTHING),
-        "timed-regenerates": dict.fromkeys(("read", "paced", "lasting", "modifies"), "is none of this dataset"),
+        "timed-reads": dict.fromkeys(READS, NOTHING),
+        "timed-regenerates": dict.fromkeys(READS, "is none of this dataset"),
         "timed-seeks": {"seek": "which exists, returned another's"},
         "timed-scans": {"scan": "the timed scan returned fewer records instead of 600"},
         "timed-ahead": {"scans": "returned generator in place of a list of records"},
-        "timed-sighted": dict.fromkeys(("read", "paced", "lasting", "modifies"), "returned Value in place of bytes"),
+        "timed-sighted": dict.fromkeys(READS, "returned Value in place of bytes"),
+        "timed-unpacked": {"seek": "returned Pair in place of bytes, or a tuple of two"},
+        "timed-filled": dict.fromkeys(READS, "is none of this dataset"),
         "timed-ranges": {"scans": "a timed call returned "},
     },
     THINGS: {

@@ -60,7 +60,13 @@ class SQLKeyValue(Session):
 
     def prepare_seek(self, *, snapshot: bool = False) -> Call:
         """A callable that gives the first pair from a key on, or None."""
-        return self.prepare_call(self._from_key(1), 1)
+        seek = self.prepare_call(self._from_key(1), 1)
+
+        def first(wanted: bytes) -> Any:
+            row = seek(wanted)
+            return None if row is None else tuple(row)
+
+        return first
 
     def prepare_range(self, *, snapshot: bool = False) -> Call:
         """A callable that gives up to `count` pairs from a key on."""
@@ -70,7 +76,7 @@ class SQLKeyValue(Session):
         def read_range(key: bytes, count: int) -> Any:
             if count not in prepared:
                 prepared[count] = self.prepare_call(self._from_key(count))
-            return prepared[count](key)
+            return list(map(tuple, prepared[count](key)))
 
         return read_range
 

@@ -93,6 +93,13 @@ def fill(engine: Engine, session: Session, some: Sequence[tuple[bytes, bytes]]) 
         insert(key, value)
 
 
+def whole(found: Any) -> Any:
+    """A record that a seek or a range returned, if a run takes it: nothing that is read when it is looked at."""
+    kind = type(found).__name__
+    expect(found is None or type(found) in (tuple, list), f"expected a tuple or list of key and value, got {kind}")
+    return found
+
+
 def pair(found: Any) -> tuple[bytes, bytes]:
     """A record in plain bytes, whatever a driver makes of them."""
     expect(found is not None, "expected a record as (key, value), got None")

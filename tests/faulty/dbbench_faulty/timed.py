@@ -1,7 +1,7 @@
 """SQLite that answers rightly whenever it is checked, and lies in calls that are timed: Python's collector is off then."""
 
 import gc
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import islice
 from typing import Any
 
@@ -90,6 +90,44 @@ class Sighted(Faulty):
                 return value
 
             return timed(later, read)
+
+
+class Unpacked(Faulty):
+    """Seeks when the pair that it gave is taken apart."""
+
+    class session_class(SQLiteSession):
+        def prepare_seek(self, *, snapshot: bool = False) -> Callable[[bytes], Any]:
+            seek = super().prepare_seek(snapshot=snapshot)
+
+            class Pair:
+                def __init__(self, key: bytes) -> None:
+                    self.key = key
+
+                def __iter__(self) -> Iterator[bytes]:
+                    return iter(seek(self.key))
+
+            return timed(Pair, seek)
+
+
+class Filled(Faulty):
+    """Reads when its session is closed, and fills in what it has returned."""
+
+    class session_class(SQLiteSession):
+        given: Sequence[tuple[bytes, bytearray]] = ()
+
+        def prepare_read(self, *, snapshot: bool = False) -> Callable[[bytes], Any]:
+            self.read, self.given = super().prepare_read(snapshot=snapshot), []
+
+            def later(key: bytes) -> bytearray:
+                self.given.append((key, value := bytearray(32)))
+                return value
+
+            return timed(later, self.read)
+
+        def close(self) -> None:
+            for key, value in self.given:
+                value[:] = self.read(key) or b""
+            super().close()
 
 
 class Columns(Faulty):
