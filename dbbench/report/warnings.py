@@ -3,6 +3,7 @@
 import json
 import textwrap
 from collections.abc import Iterator, Sequence
+from pathlib import Path
 
 from dbbench.analysis import fleet
 from dbbench.analysis.comparability import Side, Weight, differences
@@ -16,6 +17,7 @@ from dbbench.report.step_view import NOTABLE_SHARE
 from dbbench.results.facts import NoiseFacts
 from dbbench.results.run_directory import Manifest, Run
 from dbbench.results.trial import TrialResult
+from dbbench.suite.model import Suite
 
 #: The share of all cores above which other virtual machines disturb a trial.
 MOST_STEAL = 0.02
@@ -32,11 +34,8 @@ LARGEST_PAGE = 64 << 10
 
 def run_warnings(run: Run, found: Figures) -> list[str]:
     """A warning for each thing that makes a run's figures worth less."""
-    manifest, rows, words = run.manifest, found.rows, []
-    wanted = len(manifest.usable) * manifest.rounds * len(run.suite.scenarios)
-    if len(found.results) < wanted:
-        missing = wanted - len(found.results)
-        words.append(f"{missing} of {wanted} trials have not been run: --resume {run.path} does them")
+    manifest, rows = run.manifest, found.rows
+    words = [*_not_run(run.path, manifest, run.suite, found.results)]
     most = max(
         (
             len({row.engine for row in rows if row.step == step and row.trial_means and row.ranked and row.verified})
@@ -246,13 +245,14 @@ def _mixed(sides: Sequence[Side]) -> Iterator[str]:
 def _of_side(side: Side) -> Iterator[str]:
     """What makes one run's figures worth less."""
     yield from (f"{side.name}: {text}" for text in disturbances(side.manifest, side.results))
-    wanted = len(side.manifest.usable) * side.manifest.rounds * len(side.suite.scenarios)
-    missing = wanted - len(side.results)
-    if missing > 0:
-        yield (
-            f"{missing} of {wanted} trials of {side.name} have not been run: "
-            f"`dbbench suite --resume {side.name}` does them"
-        )
+    yield from _not_run(side.name, side.manifest, side.suite, side.results)
+
+
+def _not_run(name: str | Path, manifest: Manifest, suite: Suite, results: Sequence[TrialResult]) -> Iterator[str]:
+    """Warning that a run lacks trials."""
+    wanted = len(manifest.usable) * manifest.rounds * len(suite.scenarios)
+    if missing := max(0, wanted - len(results)):
+        yield f"{missing} of {wanted} trials of {name} have not been run: `dbbench suite --resume {name}` does them"
 
 
 def _drift(shown: Comparison) -> Iterator[str]:
