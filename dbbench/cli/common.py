@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import contextlib
 import errno
 import functools
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -31,19 +32,26 @@ def write_files(folder: Path, templates: Mapping[str, str], facts: Mapping[str, 
     """
     import jinja2
 
-    from dbbench.errors import UserError
-
     known = jinja2.Environment(  # noqa: S701 - they are YAML, Python, TOML and Markdown: nothing is escaped as in HTML
         loader=jinja2.PackageLoader("dbbench.cli"), undefined=jinja2.StrictUndefined, keep_trailing_newline=True
     )
     for name, template in templates.items():
         path = folder / name
-        try:
+        with writing(path):
             path.parent.mkdir(parents=True, exist_ok=True)
             path.write_text(known.get_template(f"{template}.jinja").render(facts), "utf-8")
-        except OSError as exc:
-            raise UserError(f"{path} can't be written: {exc.strerror}; name another folder with --out") from exc
     return [folder / name for name in templates]
+
+
+@contextlib.contextmanager
+def writing(path: Path) -> Iterator[None]:
+    """Raise UserError where something can't be written to a file or a folder that the user named."""
+    from dbbench.errors import UserError
+
+    try:
+        yield
+    except OSError as exc:
+        raise UserError(f"{path} can't be written: {exc.strerror or exc}") from exc
 
 
 def examples(*lines: str) -> str:

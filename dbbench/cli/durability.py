@@ -7,7 +7,7 @@ from pathlib import Path
 
 import click
 
-from dbbench.cli.common import columns, command, engine_names, examples, seed
+from dbbench.cli.common import columns, command, engine_names, examples, seed, writing
 
 
 @click.command(
@@ -83,10 +83,8 @@ def durability(
     for line in shown.markdown(checks) if markdown else shown.lines(checks, columns=columns()):
         click.echo(line)
     if out is not None:
-        try:
+        with writing(out):
             atomic_json.write(out, asdict(checks))
-        except OSError as exc:
-            raise UserError(f"{out} can't be written: {exc.strerror}") from exc
     if checks.interrupted:
         raise KeyboardInterrupt
     return 1 if checks.bad else 0

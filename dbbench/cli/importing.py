@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from dbbench.cli.common import command, examples
+from dbbench.cli.common import command, examples, writing
 
 if TYPE_CHECKING:
     from dbbench.datasets.found_tables import FoundTable
@@ -58,11 +58,9 @@ def import_(files: tuple[str, ...], out: Path, keys: tuple[str, ...]) -> None:
     found = apart(" or ".join(files), partial(look_at_all, asked))
     text = suite_text(out.stem, found)
     suite = parse_suite(text, str(out))
-    try:
+    with writing(out):
         out.parent.mkdir(parents=True, exist_ok=True)
         plain_file.write(out, text.encode())
-    except OSError as exc:
-        raise UserError(f"{out} can't be written: {exc.strerror or exc}") from exc
     for table in found:
         _show(table)
     allow = " --allow-outside" if files_outside(suite, out.parent) else ""

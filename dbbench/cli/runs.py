@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from dbbench.cli.common import columns, command, examples, metric_option, open_console, run_path, share, shown
+from dbbench.cli.common import columns, command, examples, metric_option, open_console, run_path, share, shown, writing
 from dbbench.cli.gates import exit_status
 from dbbench.host.metric import Metric
 
@@ -127,12 +127,10 @@ def compare(
         gate = None if fail_above is None else gated(one.pairs, fail_above, strict=fail_on_unknown, gone=one.gone)
         found.append((one, gate))
     if out:
-        try:
+        with writing(out):
             out.mkdir(parents=True, exist_ok=True)
             for path in compared_runs.pictures(found, out):
                 click.echo(f"wrote {path}", err=True)
-        except OSError as exc:
-            raise UserError(f"{out} can't be written: {exc.strerror}") from exc
     if form == "json":
         click.echo(compared_runs.as_json(found), nl=False)
     elif form == "html":
@@ -181,7 +179,6 @@ def history(
     """
     from dbbench.analysis.comparability import Side
     from dbbench.analysis.history import history as history_of
-    from dbbench.errors import UserError
     from dbbench.host.collector import collector_off
     from dbbench.report.history import files, words
     from dbbench.results.run_directory import Run
@@ -193,11 +190,9 @@ def history(
         )
     written = []
     if out:
-        try:
+        with writing(out):
             out.mkdir(parents=True, exist_ok=True)
             written = files.write(found, out)
-        except OSError as exc:
-            raise UserError(f"{out} can't be written: {exc.strerror}") from exc
     if form == "json":
         click.echo(files.as_json(found), nl=False)
     elif form == "markdown":
