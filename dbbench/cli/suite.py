@@ -37,23 +37,10 @@ if TYPE_CHECKING:
     from dbbench.run.plan import Ready
 
 #: What --resume takes beside itself: all else was settled when the run began.
-WITH_RESUME = frozenset(
-    [
-        "resume",
-        "rounds",
-        "suite",
-        "urls",
-        "cluster",
-        "hosts",
-        "max_clients",
-        "settings",
-        "gates",
-        "fail_on_unknown",
-        "metric",
-        "formats",
-        "publish",
-    ]
-)
+WITH_RESUME = (
+    "resume", "rounds", "suite", "urls", "cluster", "hosts", "max_clients", "settings", "gates", "fail_on_unknown",
+    "metric", "formats", "publish",
+)  # fmt: skip
 
 
 def _configured(context: click.Context, _parameter: click.Parameter, path: Path | None) -> Config | None:
