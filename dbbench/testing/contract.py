@@ -339,8 +339,11 @@ class EngineContract:
             raise AssertionError(f"settings(): expected what JSON can hold, got {settings!r} ({exc})") from exc
 
     @clause("the-life-of-a-trial")
-    def test_leaves_no_process_behind(self, engine_class: type[Engine], tmp_path: Path) -> None:
-        """A server left running would take memory and CPU time from the next trial."""
+    def test_leaves_no_process_and_no_open_file(self, engine_class: type[Engine], tmp_path: Path) -> None:
+        """A server left running would take memory and CPU time from the next trial.
+
+        An open file keeps its pages in memory, so that a cold start is not cold, and may keep its lock.
+        """
         deep = not self.joins  # a shared server has workers that come and go
         before = set(psutil.Process().children(recursive=deep))
         engine = engine_class(self.asked(tmp_path, tmp_path, next(iter(engine_class.durability))))
@@ -349,16 +352,8 @@ class EngineContract:
         engine.close()
         left = set(psutil.Process().children(recursive=deep)) - before
         expect(not left, f"expected no process after close(), got {', '.join(map(str, left))}")
-
-    @clause("the-life-of-a-trial")
-    def test_closes_every_file(self, engine_class: type[Engine], tmp_path: Path) -> None:
-        """An open file keeps its pages in memory, so that a cold start is not cold, and may keep its lock."""
-        engine = engine_class(self.asked(tmp_path, tmp_path, next(iter(engine_class.durability))))
-        engine.open()
-        engine.connect().close()
-        engine.close()
-        left = [file.path for file in psutil.Process().open_files() if Path(file.path).is_relative_to(tmp_path)]
-        expect(not left, f"expected no open file in setup.directory after close(), got {', '.join(left)}")
+        files = [file.path for file in psutil.Process().open_files() if Path(file.path).is_relative_to(tmp_path)]
+        expect(not files, f"expected no open file in setup.directory after close(), got {', '.join(files)}")
 
     def reopened(self, engine: Engine, opened: Opener) -> Engine:
         """The engine opened again on its own directory. Leaves the clause out if it keeps its data in memory only."""

@@ -103,7 +103,7 @@ class OverwritesItsClass(Store):
 
 
 class Process(Store):
-    clause = "leaves no process behind"
+    clause = "leaves no process and no open file"
 
     def open(self):
         super().open()
@@ -111,7 +111,7 @@ class Process(Store):
 
 
 class OpenFile(Store):
-    clause = "closes every file"
+    clause = "leaves no process and no open file"
 
     def open(self):
         super().open()
