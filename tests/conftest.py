@@ -2,6 +2,7 @@
 
 import contextlib
 import csv
+import io
 import os
 import signal
 import subprocess
@@ -12,6 +13,7 @@ from collections.abc import Callable, Iterable, Iterator
 from functools import partial
 from importlib import metadata
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -105,6 +107,16 @@ def dbbench(tmp_path: Path) -> Dbbench:
     return partial(run_dbbench, tmp_path)
 
 
+@pytest.fixture
+def dbbench_here(tmp_path: Path) -> Dbbench:
+    """Runs `dbbench ...` in this process, in tmp_path or `folder`."""
+
+    def run(*arguments: str, folder: Path = tmp_path, **how: Any) -> subprocess.CompletedProcess[str]:
+        return run_here(folder, *arguments, **how)
+
+    return run
+
+
 def run_dbbench(
     folder: Path,
     *arguments: str,
@@ -130,6 +142,34 @@ def run_dbbench(
     return done
 
 
+def run_here(
+    folder: Path, *arguments: str, plugins: tuple[str, ...] = (), status: int | None = None, **variables: str
+) -> subprocess.CompletedProcess[str]:
+    """`run_dbbench` in this process: the start of another takes longer than much of what it is asked."""
+    from dbbench.cli import main
+
+    out, error = io.StringIO(), io.StringIO()
+    handler = signal.getsignal(signal.SIGTERM)
+    try:
+        with (
+            pytest.MonkeyPatch.context() as patch,
+            contextlib.redirect_stdout(out),
+            contextlib.redirect_stderr(error),
+        ):
+            patch.chdir(folder)
+            for name in plugins:
+                patch.syspath_prepend(TESTS / name)
+            for name, value in environment(*plugins, **variables).items():
+                patch.setenv(name, value)
+            with pytest.raises(SystemExit) as ended:
+                main(arguments, prog_name="dbbench")
+    finally:
+        signal.signal(signal.SIGTERM, handler)
+    done = subprocess.CompletedProcess(arguments, ended.value.code or 0, out.getvalue(), error.getvalue())
+    assert status in (None, done.returncode), f"status {done.returncode}: {done.stdout}{done.stderr}"
+    return done
+
+
 def run_suite(
     folder: Path, suite: str, engines: Iterable[str], *more: str, status: int | None = 1, **variables: str
 ) -> Path:
@@ -144,7 +184,7 @@ def run_suite(
     once = () if {"--quick", "--rounds"} & {*more} else ("--rounds", "1")
     forms = () if "--format" in more else ("--format", "csv")
     words = (suite, *chosen, *once, *forms, *more, "--out", "run")
-    run_dbbench(folder, "suite", *words, plugins=("faulty",), status=status, **variables)
+    run_here(folder, "suite", *words, plugins=("faulty",), status=status, **variables)
     return folder / "run"
 
 
@@ -174,31 +214,6 @@ def started(
         process.communicate()
 
 
-@pytest.fixture
-def dbbench_here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]) -> Dbbench:
-    """Runs `dbbench ...` in this process, in tmp_path or `folder`: the start of another takes longer than what it says.
-
-    `status` is the exit status that it must have.
-    """
-
-    def run(*arguments: str, folder: Path = tmp_path, status: int | None = None) -> subprocess.CompletedProcess[str]:
-        from dbbench.cli import main
-
-        monkeypatch.chdir(folder)
-        capfd.readouterr()
-        handler = signal.getsignal(signal.SIGTERM)
-        try:
-            with pytest.raises(SystemExit) as ended:
-                main(arguments, prog_name="dbbench")
-        finally:
-            signal.signal(signal.SIGTERM, handler)
-        done = subprocess.CompletedProcess(arguments, ended.value.code or 0, *capfd.readouterr())
-        assert status in (None, done.returncode), f"status {done.returncode}: {done.stdout}{done.stderr}"
-        return done
-
-    return run
-
-
 def environment(*plugins: str, **variables: str) -> dict[str, str]:
     """The environment with the plugins of some folders of tests in it."""
     folders = [str(TESTS / name) for name in plugins] + [os.environ.get("PYTHONPATH", "")]
@@ -218,7 +233,7 @@ def small_disk(folder: Path, size: str) -> Iterator[Path]:
     try:
         yield disk
     finally:
-        subprocess.run(["umount", disk], check=True)
+        subprocess.run(["umount", "--lazy", disk], check=True)  # an engine that failed may have files open
 
 
 Rows = dict[tuple[str, str], dict[str, str]]

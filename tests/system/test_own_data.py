@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.conftest import Dbbench, run_dbbench, summary
+from tests.conftest import Dbbench, run_here, summary
 
 QUERIES = """\
       - kind: query
@@ -47,7 +47,7 @@ QUERIES = """\
 WAYS = ("by-reference", "by-rows", "by-file", "by-engine", "by-agreement")
 
 
-dbbench = partial(run_dbbench, plugins=("faulty",))
+dbbench = partial(run_here, plugins=("faulty",))
 
 
 @pytest.fixture(scope="module")
@@ -69,7 +69,8 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     with (folder / "mine.yaml").open("a") as file:
         file.write(QUERIES)
     engines = [word for name in ("sqlite", "duckdb", "faulty-second", "faulty-always") for word in ("-e", name)]
-    dbbench(folder, "suite", "mine.yaml", "--rounds", "1", "--out", "run", *engines, status=1)
+    how = ("--rounds", "1", "--format", "csv,md,html", "--out", "run")
+    dbbench(folder, "suite", "mine.yaml", *how, *engines, status=1)
     return folder
 
 
@@ -100,7 +101,7 @@ def test_a_suite_with_the_keys_that_were_found_runs_at_once(tmp_path: Path) -> N
     assert "foreign key: order_id to orders" in done.stdout
     engines = ("sqlite", "duckdb")
     chosen = [word for name in engines for word in ("-e", name)]
-    dbbench(tmp_path, "suite", "shop.yaml", "--rounds", "1", "--out", "run", *chosen, status=0)
+    dbbench(tmp_path, "suite", "shop.yaml", "--rounds", "1", "--format", "csv", "--out", "run", *chosen, status=0)
     rows = summary(tmp_path / "run")
     for engine in engines:
         assert [rows[step, engine]["outcome"] for step in ("load", "count-lines", "count-orders")] == ["ok"] * 3
@@ -153,7 +154,7 @@ def test_a_run_is_resumed_without_the_file(folder: Path) -> None:
     hidden = folder / "readings.csv"
     hidden.rename(folder / "hidden.csv")
     try:
-        dbbench(folder, "suite", "--resume", "run", status=1)
+        dbbench(folder, "suite", "--resume", "run", "--format", "csv", status=1)
         assert summary(folder / "run")["load", "sqlite"]["outcome"] == "ok"
         done = dbbench(folder, "suite", "mine.yaml", "--quick", "-e", "sqlite", "--out", "other", status=2)
         assert "there is no file" in done.stderr

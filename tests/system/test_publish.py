@@ -20,10 +20,12 @@ def figures(run: Path, engine: str) -> set[str]:
     return {f"{step.value:.6g}" for result in results for step in result.steps if step.unit == "s"}
 
 
-def test_a_run_for_publication_shows_and_writes_nothing_of_what_is_forbidden(tmp_path: Path, dbbench: Dbbench) -> None:
+def test_a_run_for_publication_shows_and_writes_nothing_of_what_is_forbidden(
+    tmp_path: Path, dbbench_here: Dbbench
+) -> None:
     engines = ("-e", "faulty-forbidden", "-e", "sqlite")
     texts_alone = ("--publish", "--format", "csv,json,md")
-    done = dbbench(*SUITE, *engines, "--rounds", "2", *texts_alone, plugins=("faulty",), status=0)
+    done = dbbench_here(*SUITE, *engines, "--rounds", "2", *texts_alone, plugins=("faulty",), status=0)
     assert "withheld: clause 5(e) of no licence" in done.stdout
     assert re.search(r"round 1/2 sqlite +ok \d+\.\d s", done.stdout)
     assert re.findall(r"(?m)round \d/2 faulty-forbidden (.*)$", done.stdout) == ["ok", "ok"]
@@ -42,23 +44,23 @@ def test_a_run_for_publication_shows_and_writes_nothing_of_what_is_forbidden(tmp
     assert {row["value"] for row in rows} == {""}
     assert {row["detail"] for row in rows} == {"withheld: clause 5(e) of no licence", "withheld"}
 
-    again = dbbench("report", "run", "--publish", "--format", "csv")
+    again = dbbench_here("report", "run", "--publish", "--format", "csv")
     assert "withheld" in again.stdout
     assert sorted(path.name for path in (run / "publish").iterdir()) == ["results.json", "summary.csv"]
-    plain = dbbench("report", "run", "--format", "csv")
+    plain = dbbench_here("report", "run", "--format", "csv")
     assert "not for publication: the licence of Faulty: may not be published forbids it" in " ".join(
         plain.stdout.split()
     )
-    assert dbbench("suite", "--resume", "run", *texts_alone, plugins=("faulty",)).returncode == 0
-    refused = dbbench("compare", "run/publish", "run", status=2)
+    assert dbbench_here("suite", "--resume", "run", *texts_alone, plugins=("faulty",)).returncode == 0
+    refused = dbbench_here("compare", "run/publish", "run", status=2)
     assert "is not a run directory" in refused.stderr
 
 
 @pytest.mark.matrix
-def test_plans_that_can_not_be_had_harm_no_step(tmp_path: Path, dbbench: Dbbench) -> None:
+def test_plans_that_can_not_be_had_harm_no_step(tmp_path: Path, dbbench_here: Dbbench) -> None:
     names = ("sqlite", "faulty-plan-panics", "faulty-plan-refused", "faulty-plan-kills")
     engines = [part for name in names for part in ("-e", name)]
-    dbbench(*SUITE, *engines, "--quick", plugins=("faulty",))
+    dbbench_here(*SUITE, *engines, "--quick", "--format", "csv,md", plugins=("faulty",))
     run = Run.open(tmp_path / "run")
     found = {result.engine_name: result for result in run.results()}
     for name in names:
@@ -77,8 +79,8 @@ def test_plans_that_can_not_be_had_harm_no_step(tmp_path: Path, dbbench: Dbbench
     assert "(Panic: no plan)" in page
 
 
-def test_the_record_of_a_trial_tells_whether_its_server_may_be_published(tmp_path: Path, dbbench: Dbbench) -> None:
-    dbbench(*SUITE, "-e", "faulty-forbidden", "--quick", "--format", "csv", plugins=("faulty",))
+def test_the_record_of_a_trial_tells_whether_its_server_may_be_published(tmp_path: Path, dbbench_here: Dbbench) -> None:
+    dbbench_here(*SUITE, "-e", "faulty-forbidden", "--quick", "--format", "csv", plugins=("faulty",))
     (result, _) = sorted(
         (tmp_path / "run" / "trials").glob("*/result.json"), key=lambda path: "null" in path.parent.name
     )

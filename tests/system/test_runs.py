@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.conftest import run_dbbench
+from tests.conftest import run_dbbench, run_here
 from tests.fabricated import Fake, fabricate
 
 
@@ -35,14 +35,14 @@ def test_runs_are_listed_the_newest_first(folder: Path) -> None:
     ]
     assert done.returncode == 1
     assert done.stderr.startswith(f"dbbench-runs{os.sep}damaged  can't be read: ")
-    assert run_dbbench(folder, "runs", "dbbench-runs/other").stdout.startswith("no runs here; make one with ")
+    assert run_here(folder, "runs", "dbbench-runs/other").stdout.startswith("no runs here; make one with ")
 
 
 def test_the_newest_run_is_the_latest_to_every_command(folder: Path) -> None:
-    assert "wrote newest/summary.csv" in run_dbbench(folder, "report", "latest", "--format", "csv").stdout
-    assert "newest and newest are one and the same run" in run_dbbench(folder, "compare", "newest", "latest").stderr
+    assert "wrote newest/summary.csv" in run_here(folder, "report", "latest", "--format", "csv").stdout
+    assert "newest and newest are one and the same run" in run_here(folder, "compare", "newest", "latest").stderr
     (folder / "latest").mkdir()
-    assert "latest is not a run directory" in run_dbbench(folder, "report", "latest").stderr
+    assert "latest is not a run directory" in run_here(folder, "report", "latest").stderr
     (folder / "empty").mkdir()
-    none = run_dbbench(folder / "empty", "suite", "--resume", "latest", status=2)
+    none = run_here(folder / "empty", "suite", "--resume", "latest", status=2)
     assert "there is no run in " in none.stderr
