@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from dbbench.testing.suite_text import suite_text
-from tests.conftest import Dbbench
+from tests.conftest import Dbbench, summary
 
 SUITE = suite_text(
     "main",
@@ -27,7 +27,7 @@ SUITE = suite_text(
 
 
 @pytest.mark.matrix
-def test_an_index_left_out_fails_the_gate_with_both_plans(tmp_path: Path, dbbench: Dbbench) -> None:
+def test_an_index_left_out_fails_the_gate_with_both_plans(tmp_path: Path, dbbench_here: Dbbench) -> None:
     (tmp_path / "indexed.yaml").write_text(SUITE)
     engine = "faulty-unindexed"
     words = ["suite", "indexed.yaml", "-e", f"{engine}@head", "-e", f"{engine}@base", "--format", "csv", "--out", "r"]
@@ -39,7 +39,9 @@ def test_an_index_left_out_fails_the_gate_with_both_plans(tmp_path: Path, dbbenc
         "--gate",
         f"{engine}@head/{engine}@base:by-parent:10%",
     ]
-    dbbench(*words, *gate, plugins=("faulty",), status=1)
+    dbbench_here(*words, *gate, plugins=("faulty",), status=1)
+    rows = summary(tmp_path / "r")
+    assert [rows["by-parent", f"{engine}@{name}"]["rank"] for name in ("base", "head")] == ["1", "2"]
     said = (tmp_path / "r" / "gate.txt").read_text("utf-8")
     assert "failed at 10 %; by-parent: slower" in " ".join(said.split())
     shown = said[said.index("plan changed in by-parent:") :]

@@ -29,8 +29,7 @@ SUITE = suite_text(
     """,
     durability="process",
 )
-ENGINES = ("-e", "sqlite", "-e", "sqlite+apsw")
-ASKED = ("rounds.yaml", *ENGINES, "--cluster", "local:2", "--fleet", "--format", "csv", "--out", "run")
+ASKED = ("rounds.yaml", "-e", "sqlite", "--cluster", "local:2", "--fleet", "--format", "csv", "--out", "run")
 
 
 @pytest.fixture
@@ -56,7 +55,7 @@ def test_each_round_is_on_one_host(folder: Path, dbbench: Dbbench) -> None:
     assert all(len(hosts) == 1 for hosts in found.values())
     assert set.union(*found.values()) == {"h1", "h2"}
     run = Run.open(folder / "run")
-    assert len(run.results()) == 4 * 3
+    assert len(run.results()) == 4 * 2
     assert run.manifest.finished
     assert (run.path / "trials" / run.results()[0].id / "stdout.txt").is_file()
     assert until(lambda: not of_run(folder), 60)
@@ -65,7 +64,7 @@ def test_each_round_is_on_one_host(folder: Path, dbbench: Dbbench) -> None:
 def begun(folder: Path) -> bool:
     """Whether a round is whole, and another has begun."""
     done = [path.parent.name.split("-")[1] for path in folder.glob("run/trials/*/result.json")]
-    return any(done.count(name) == 3 for name in done) and len(done) > 3
+    return any(done.count(name) == 2 for name in done) and len(done) > 2
 
 
 def test_a_host_that_dies_gives_its_round_to_another(folder: Path) -> None:
@@ -88,7 +87,7 @@ def test_after_ctrl_c_nothing_is_left_and_a_resumed_run_does_the_rest(folder: Pa
     assert until(lambda: not of_run(folder), 60)
     assert [path for path in (folder / "temporary").iterdir() if path.name.startswith("dbbench-")] == []
     kept = {path: path.stat().st_mtime_ns for path in folder.glob("run/trials/*/result.json")}
-    assert len(kept) >= 4
+    assert len(kept) >= 3
     done = dbbench("suite", "--resume", "run", "--format", "csv", status=2)
     assert "add --cluster local:2" in done.stderr
     dbbench("suite", "--resume", "run", "--cluster", "local:2", "--format", "csv", status=0)
@@ -96,7 +95,7 @@ def test_after_ctrl_c_nothing_is_left_and_a_resumed_run_does_the_rest(folder: Pa
     assert sorted(found) == list(range(1, 5))
     assert all(len(hosts) == 1 for hosts in found.values())
     whole = [path for path in kept if path.stat().st_mtime_ns == kept[path]]
-    assert len(whole) >= 3  # at least one round was finished, and not run again
+    assert len(whole) >= 2  # at least one round was finished, and not run again
 
 
 def test_after_a_kill_nothing_is_left(folder: Path) -> None:

@@ -8,12 +8,14 @@ from pathlib import Path
 import psutil
 import pytest
 
+from dbbench.errors import UserError
+from dbbench.host import control_group
 from dbbench.run import runner
 from dbbench.run.begin import new_run
 from dbbench.run.plan import plan
 from dbbench.run.request import Request
 from dbbench.suite.loader import find_suite, load_suite
-from tests.conftest import TESTS, environment, started, summary
+from tests.conftest import TESTS, Dbbench, environment, started, summary
 from tests.waiting import until
 
 pytestmark = pytest.mark.matrix
@@ -25,9 +27,9 @@ SEED = next(
     for seed in range(100)
     if plan(load_suite(find_suite("invoices")), ENGINES, rounds=1, seed=seed)[0].engine == "sqlite"
 )
-RUN = ["suite", "invoices", "--scale", "0.1", "-e", "sqlite", "-e", "faulty-hangs", "--rounds", "2", "--out", "run"]
+RUN = ["suite", "invoices", "--scale", "0.01", "-e", "sqlite", "-e", "faulty-hangs", "--rounds", "1", "--out", "run"]
 RUN += ["--seed", str(SEED), "--format", "csv"]
-FINISHED = ("suite", "invoices", "--scale", "0.01", "--quick", "-e", "sqlite", "--out", "run")
+FINISHED = ("suite", "invoices", "--scale", "0.01", "--quick", "-e", "sqlite", "--format", "csv", "--out", "run")
 
 
 def processes(folder: Path) -> list[psutil.Process]:
@@ -44,12 +46,30 @@ def finished(folder: Path) -> dict[str, int]:
     return {str(path): path.stat().st_mtime_ns for path in folder.glob("run/trials/*/result.json")}
 
 
+def groups(pid: int) -> list[Path]:
+    """Control groups that a dbbench has made and not removed."""
+    return [each for parent, _ in control_group._parents() for each in parent.glob(f"dbbench-{pid}-*")]
+
+
+@pytest.fixture
+def limit() -> tuple[str, ...]:
+    """A limit of memory, where control groups can be made."""
+    try:
+        control_group.make(2**30).remove()
+    except UserError:
+        return ()
+    return ("--memory-limit", "400MiB")
+
+
 @pytest.mark.parametrize(("number", "status"), [(signal.SIGINT, 130), (signal.SIGTERM, 130), (signal.SIGKILL, -9)])
-def test_an_interrupted_run_can_be_resumed(tmp_path: Path, dbbench, number: signal.Signals, status: int) -> None:
-    # Without a limit that a busy machine could meet first.
-    with started(tmp_path, *RUN, plugins=("faulty",)) as process:
+def test_an_interrupted_run_can_be_resumed(
+    tmp_path: Path, dbbench_here: Dbbench, limit: tuple[str, ...], number: signal.Signals, status: int
+) -> None:
+    # Without a limit of time that a busy machine could meet first.
+    with started(tmp_path, *RUN, *limit, plugins=("faulty",)) as process:
         # In the middle of a trial (faulty-hangs is in its query), with at least one finished.
         assert until(lambda: finished(tmp_path) and list(tmp_path.glob("run/trials/*hangs/work/data/*")))
+        assert bool(groups(process.pid)) == bool(limit)
         process.send_signal(number)
         output = process.communicate(timeout=1200)[0].decode()
     before = finished(tmp_path)
@@ -57,17 +77,18 @@ def test_an_interrupted_run_can_be_resumed(tmp_path: Path, dbbench, number: sign
     assert before
     assert until(lambda: not processes(tmp_path)), "a supervisor or worker is left"
     assert until(lambda: not list(tmp_path.glob("run/trials/*/work"))), "a work directory is left"
+    assert until(lambda: not groups(process.pid)), "a control group is left"
     if number != signal.SIGKILL:
         assert "continue with: dbbench suite --resume run" in output
         assert (tmp_path / "run" / "summary.csv").is_file()
 
-    dbbench("suite", "--resume", "run", "--format", "csv", plugins=("faulty",), FAULTY_WAKES="1", status=0)
+    dbbench_here("suite", "--resume", "run", "--format", "csv", plugins=("faulty",), FAULTY_WAKES="1", status=0)
     after = finished(tmp_path)
     assert {path: after[path] for path in before} == before
-    assert len(after) == 6  # two engines and null, two rounds
+    assert len(after) == 3  # two engines and null
     rows = summary(tmp_path / "run")
-    assert rows["scan-3", "sqlite"]["blocks"] == "2"
-    assert (rows["join-2", "faulty-hangs"]["outcome"], rows["join-2", "faulty-hangs"]["blocks"]) == ("ok", "2")
+    assert rows["scan-3", "sqlite"]["blocks"] == "1"
+    assert (rows["join-2", "faulty-hangs"]["outcome"], rows["join-2", "faulty-hangs"]["blocks"]) == ("ok", "1")
 
 
 def test_a_stopped_supervisor_ends_its_trial_alone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -93,16 +114,15 @@ def test_a_stopped_supervisor_ends_its_trial_alone(tmp_path: Path, monkeypatch: 
     assert not list(tmp_path.glob("run/trials/*/work"))
 
 
-def test_a_finished_run_is_only_reported_again_and_by_one_at_a_time(tmp_path: Path, dbbench) -> None:
-    assert dbbench(*FINISHED).returncode == 0
+def test_a_finished_run_is_only_reported_again_and_by_one_at_a_time(tmp_path: Path, dbbench_here: Dbbench) -> None:
+    dbbench_here(*FINISHED, status=0)
     before = finished(tmp_path)
-    assert dbbench("suite", "--resume", "run").returncode == 0
+    dbbench_here("suite", "--resume", "run", "--format", "csv", status=0)
     assert finished(tmp_path) == before
     handle = os.open(tmp_path / "run", os.O_RDONLY)
     try:
         fcntl.flock(handle, fcntl.LOCK_EX)
-        done = dbbench("suite", "--resume", "run")
+        done = dbbench_here("suite", "--resume", "run", status=2)
     finally:
         os.close(handle)
-    assert done.returncode == 2
     assert "another dbbench is at work on run" in done.stderr

@@ -1,12 +1,11 @@
 """Primary keys of several columns, and foreign keys that are declared: drawn and imported, and by engines that check them."""
 
 import csv
-import json
 from pathlib import Path
 
 import pytest
 
-from tests.conftest import Dbbench, Rows, run_suite, summary
+from tests.conftest import Dbbench, run_suite, summary
 
 DRAWN = """
       Orders:
@@ -41,65 +40,58 @@ FROM_FILES = """
         foreign_keys: [{columns: [OrderId], table: Orders}]
         columns: {OrderId: {type: integer}, Place: {type: integer}}
 """
-SUITE = """
+HEAD = """
 dbbench: 1
 name: keys
 title: Keys
 description: Keys of several columns.
 datasets:
-  d:
+"""
+DATASET = """
+  {name}:
     tables:{tables}
-scenarios:
-  - name: keys
+"""
+SCENARIO = """
+  - name: {name}
     title: Keys
-    dataset: d
+    dataset: {name}
     steps:
-      - {{kind: load, name: load, title: Load}}
+      - {{kind: load, name: load-{name}, title: Load}}
       - kind: query
-        name: joined
+        name: joined-{name}
         title: Joined
         sql: SELECT l.OrderId, l.Place FROM Orders o JOIN Line l ON l.OrderId = o.Id
 """
-#: Those of one run.
-ENGINES = [("sqlite", "duckdb"), pytest.param(("postgresql",), marks=pytest.mark.matrix)]
+#: File of lines -> the order and the place of each. There are the orders 1 and 2.
+HEADER = ("OrderId", "Place")
+LINES = {
+    "right": [HEADER, (1, 0), (1, 1), (2, 0)],
+    "twice": [HEADER, (1, 0), (1, 0)],
+    "orphan": [HEADER, (1, 0), (3, 0)],
+}
 
 
-def run(folder: Path, tables: str, engines: tuple[str, ...]) -> Rows:
-    return summary(run_suite(folder, SUITE.format(tables=tables), engines, status=None))
+def suite(datasets: dict[str, str]) -> str:
+    """A suite that loads each of them, and joins its tables."""
+    parts = [DATASET.format(name=name, tables=tables) for name, tables in datasets.items()]
+    return "".join([HEAD, *parts, "scenarios:\n", *(SCENARIO.format(name=name) for name in datasets)])
 
 
-def write(folder: Path, lines: list[tuple[int, int]]) -> None:
-    for name, header, rows in (("orders", ["Id"], [(1,), (2,)]), ("lines", ["OrderId", "Place"], lines)):
-        with open(folder / f"{name}.csv", "w", newline="") as file:
-            csv.writer(file).writerows([header, *rows])
-
-
-@pytest.mark.parametrize("engines", ENGINES, ids="-".join)
-def test_drawn_tables_have_them(tmp_path: Path, engines: tuple[str, ...]) -> None:
-    found = run(tmp_path, DRAWN, engines)
-    for engine in engines:
-        assert [(found[step, engine]["outcome"], found[step, engine]["verified"]) for step in ("load", "joined")] == [
-            ("ok", "yes"), ("ok", "yes"),
-        ], json.dumps([*found.values()])  # fmt: skip
-
-
-@pytest.mark.parametrize("engines", ENGINES, ids="-".join)
 @pytest.mark.parametrize(
-    ("lines", "outcome"),
-    [
-        ([(1, 0), (1, 1), (2, 0)], "ok"),
-        ([(1, 0), (1, 0)], "failed"),  # the same key twice
-        ([(1, 0), (3, 0)], "failed"),  # no such order
-    ],
-    ids=["right", "twice", "orphan"],
+    "engines", [("sqlite", "duckdb"), pytest.param(("postgresql",), marks=pytest.mark.matrix)], ids="-".join
 )
-def test_an_engine_checks_those_of_files(
-    tmp_path: Path, engines: tuple[str, ...], lines: list[tuple[int, int]], outcome: str
-) -> None:
-    write(tmp_path, lines)
-    found = run(tmp_path, FROM_FILES, engines)
+def test_drawn_tables_have_them_and_an_engine_checks_those_of_files(tmp_path: Path, engines: tuple[str, ...]) -> None:
+    for name, rows in {"orders": [("Id",), (1,), (2,)], **LINES}.items():
+        with open(tmp_path / f"{name}.csv", "w", newline="") as file:
+            csv.writer(file).writerows(rows)
+    from_files = {name: FROM_FILES.replace("lines.csv", f"{name}.csv") for name in LINES}
+    found = summary(run_suite(tmp_path, suite({"drawn": DRAWN, **from_files}), engines))
+    right = [(step, name) for step in ("load", "joined") for name in ("drawn", "right")]
     for engine in engines:
-        assert found["load", engine]["outcome"] == outcome, found["load", engine]["detail"]
+        for step, name in right:
+            row = found[f"{step}-{name}", engine]
+            assert (row["outcome"], row["verified"]) == ("ok", "yes"), row["detail"]
+        assert [found[f"load-{name}", engine]["outcome"] for name in ("twice", "orphan")] == ["failed"] * 2
 
 
 @pytest.mark.parametrize(
@@ -116,6 +108,6 @@ def test_an_engine_checks_those_of_files(
 )  # fmt: skip
 def test_keys_that_do_not_fit_are_faults(dbbench_here: Dbbench, tmp_path: Path, old: str, new: str, words: str) -> None:
     assert DRAWN.count(old) == 1
-    (tmp_path / "keys.yaml").write_text(SUITE.format(tables=DRAWN.replace(old, new)))
+    (tmp_path / "keys.yaml").write_text(suite({"drawn": DRAWN.replace(old, new)}))
     done = dbbench_here("check", "keys.yaml", status=2)
     assert words in " ".join((done.stdout + done.stderr).split())

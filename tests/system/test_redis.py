@@ -6,6 +6,7 @@ import socket
 import time
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -17,7 +18,7 @@ from dbbench.suite.dataset import Records
 from dbbench.suite.model import Tier
 from dbbench.testing import KeyValueContract
 from dbbench.testing.contract import usable
-from tests.conftest import run_dbbench, run_suite, summary
+from tests.conftest import run_here, run_suite, summary
 from tests.system.test_acknowledged import RECORDS as SUITE
 
 pytestmark = pytest.mark.matrix
@@ -30,9 +31,10 @@ def kind() -> type[Engine]:
     return usable("redis")
 
 
-@pytest.fixture
-def listening(kind: type[Engine], tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
-    """A server with a password on a port of its own, which syncs each write; its address."""
+@pytest.fixture(scope="module")
+def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:
+    """A client of a server with a password on a port of its own, which syncs each write."""
+    usable("redis")
     import redis
 
     folder = tmp_path_factory.mktemp("redis")
@@ -46,9 +48,18 @@ def listening(kind: type[Engine], tmp_path_factory: pytest.TempPathFactory) -> I
     server.start(
         ["redis-server", *(word for name, value in settings.items() for word in (f"--{name}", value))], client.ping
     )
-    yield f"127.0.0.1:{port}"
+    yield client
     client.close()
     server.stop()
+
+
+@pytest.fixture
+def listening(server: Any) -> Iterator[str]:
+    """The address of the server, which is as it was before the test when that has ended."""
+    yield f"127.0.0.1:{server.connection_pool.connection_kwargs['port']}"
+    server.flushall()
+    server.config_set("appendonly", "yes")
+    server.config_set("appendfsync", "always")
 
 
 def at(kind: type[Engine], folder: Path, url: str, tier: Tier = Tier.MEMORY) -> Engine:
@@ -194,7 +205,7 @@ def test_what_another_client_of_a_server_does_not_see_is_wrong(listening: str, t
         "-e",
         "servers-alone",
     )
-    run_dbbench(tmp_path, *command, *urls, plugins=("faulty",), status=1)
+    run_here(tmp_path, *command, *urls, plugins=("faulty",), status=1)
     found = summary(tmp_path / "run")
     assert [found[step, "redis"]["outcome"] for step in ("insert", "update")] == ["ok", "ok"]
     assert found["insert", "servers-alone"]["outcome"] == "wrong"

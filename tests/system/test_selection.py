@@ -1,5 +1,6 @@
 """The two commands together run every test, each of them once; what is named is run whole."""
 
+import json
 import re
 import subprocess
 import sys
@@ -17,22 +18,30 @@ SAID = ("-o", "testpaths=tests/attack")
 ADDED = ("-o", "testpaths=tests/contract tests/unit/test_environments.py tests/unit/test_units.py")
 
 
-def collected(*words: str) -> tuple[list[str], str]:
-    """The tests that pytest would run, and what it says in the end."""
+#: Starts pytest with each list of words, one after another, for what takes longest is to import.
+COLLECT = """
+import json, sys, pytest
+for words in json.loads(sys.argv[1]):
+    assert pytest.main(["--collect-only", "-q", *words]) == 0
+    print("END", flush=True)
+"""
+
+
+def collected(*commands: list[str]) -> list[tuple[list[str], str]]:
+    """The tests that pytest would run by each command, and what it says in the end."""
     done = subprocess.run(
-        [sys.executable, "-m", "pytest", "--collect-only", "-q", *words],
+        [sys.executable, "-c", COLLECT, json.dumps(commands)],
         cwd=TESTS.parent, capture_output=True, text=True, timeout=600, check=False,
     )  # fmt: skip
     assert done.returncode == 0, done.stdout[-2000:] + done.stderr
-    lines = done.stdout.splitlines()
-    return [line for line in lines if re.match(r"tests/\S+\.py::", line)], done.stdout
+    *parts, _ = done.stdout.split("END\n")
+    return [(re.findall(r"^tests/\S+\.py::.*$", part, re.MULTILINE), part) for part in parts]
 
 
 def test_the_two_commands_run_each_test_once(pytestconfig: pytest.Config) -> None:
     assert pytestconfig.getini("testpaths") == ["tests"]
-    quick, told = collected(*ADDED)
-    matrix, _ = collected(*ADDED, "-m", "matrix")
-    whole, _ = collected(*ADDED, "-m", "matrix or not matrix")
+    asked = ([], ["-m", "matrix"], ["-m", "matrix or not matrix"])
+    (quick, told), (matrix, _), (whole, _) = collected(*([*ADDED, *words] for words in asked))
     assert quick
     assert "/test_units.py" in " ".join(quick)
     assert "/test_environments.py" in " ".join(matrix)
@@ -42,7 +51,7 @@ def test_the_two_commands_run_each_test_once(pytestconfig: pytest.Config) -> Non
 
 
 def test_a_named_file_is_run_whole() -> None:
-    found, told = collected("tests/attack/test_servers.py")
+    ((found, told),) = collected(["tests/attack/test_servers.py"])
     assert len(found) > 10
     assert "left out" not in told
 

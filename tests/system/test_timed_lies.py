@@ -45,7 +45,7 @@ THINGS = suite_text(
       title: Highest rate
       sql: SELECT Id, Name FROM Thing
       read: Name
-      find: {p90: 1 s, trial: 0.3}
+      find: {p90: 1 s, trial: 0.1, resolution: 0.5}
     - {kind: objects, name: get, title: Get, table: Thing, operation: get, count: 100}
     - {kind: objects, name: many, title: Get many, table: Thing, operation: get_many, count: 100}
     """,
