@@ -1,6 +1,5 @@
 """Engines that raise, crash, hang, eat memory, lie, print and leave children, all beside sqlite in one run."""
 
-import json
 import subprocess
 from pathlib import Path
 
@@ -40,7 +39,7 @@ def faulty_run(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, subproce
     folder = tmp_path_factory.mktemp("faulty")
     engines = [word for name in ("sqlite", *FAULTS) for word in ("--engine", name)]
     limits = ["--trial-timeout", "20", "--trial-memory", "400MiB", "--format", "csv,md,svg"]
-    command = ["suite", "invoices", "--scale", "0.02", "--rounds", "2", "--out", "run"]
+    command = ["suite", "invoices", "--scale", "0.02", "--rounds", "1", "--out", "run"]
     return folder, run_dbbench(folder, *command, *engines, *limits, plugins=("faulty",), TMPDIR=str(folder))
 
 
@@ -54,7 +53,7 @@ def test_the_results_of_the_good_engine_stand(faulty_run) -> None:
     rows = summary(faulty_run[0] / "run")
     for step in STEPS:
         row = rows[step, "sqlite"]
-        assert (row["outcome"], row["blocks"], row["verified"]) == ("ok", "2", "yes")
+        assert (row["outcome"], row["blocks"], row["verified"]) == ("ok", "1", "yes")
         assert row["detail"] in (
             "",
             f"{OTHER_TYPES} (date as text, decimal as float){EASIER}",
@@ -78,7 +77,7 @@ def test_what_was_finished_before_the_fault_stands(faulty_run, engine: str) -> N
     assert rows["bulk-insert", engine]["outcome"] == "ok"
     assert rows["join-1", engine]["outcome"] == "ok"
     assert rows["scan-3", engine]["outcome"] == FAULTS[engine][0]
-    assert "not reached" in rows["scan-3", engine]["detail"] or "not repeated" in rows["scan-3", engine]["detail"]
+    assert "not reached" in rows["scan-3", engine]["detail"]
 
 
 def test_an_engine_that_raises_in_one_step_goes_on_with_the_next(faulty_run) -> None:
@@ -95,13 +94,6 @@ def test_a_load_that_loses_rows_is_found(faulty_run) -> None:
     row = summary(faulty_run[0] / "run")["bulk-insert", "faulty-loads"]
     assert row["outcome"] == "wrong"
     assert "COUNT(*) of Charges" in row["detail"]
-
-
-def test_a_trial_that_hung_is_not_repeated(faulty_run) -> None:
-    trials = sorted((faulty_run[0] / "run" / "trials").glob("*faulty-hangs*/result.json"))
-    first, second = (json.loads(path.read_text()) for path in trials)
-    assert first["seconds"] > 5
-    assert second["seconds"] == 0
 
 
 def test_what_a_driver_prints_lands_in_the_trial(faulty_run) -> None:

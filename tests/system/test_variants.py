@@ -4,20 +4,18 @@ import json
 import shutil
 from pathlib import Path
 
-import pytest
-
 from tests.conftest import Dbbench, summary
 
 SMALL = Path(__file__).parents[1] / "unit" / "small.yaml"
 
 
-def test_variants_run_beside_their_engine_with_settings_of_their_own(tmp_path: Path, dbbench: Dbbench) -> None:
+def test_variants_run_beside_their_engine_with_settings_of_their_own(tmp_path: Path, dbbench_here: Dbbench) -> None:
     suite = tmp_path / "mine.yaml"
     suite.write_text(
         f"{SMALL.read_text()}variants:\n  sqlite@written: {{settings: {{cache_mib: 7}}, env: {{MALLOC_ARENA_MAX: 2}}}}\n"
     )
     chosen = ["-e", "sqlite", "-e", "sqlite@small", "-e", "sqlite@written", "--set", "sqlite@small.cache_mib=4"]
-    dbbench("suite", "mine.yaml", *chosen, "--rounds", "1", "--format", "csv,html", "--out", "r", status=0)
+    dbbench_here("suite", "mine.yaml", *chosen, "--rounds", "1", "--format", "csv,html", "--out", "r", status=0)
     names = {"sqlite", "sqlite@small", "sqlite@written"}
     assert {engine for step, engine in summary(tmp_path / "r") if step == "join"} == {*names, "(null)"}
     page = (tmp_path / "r" / "report" / "index.html").read_text()
@@ -37,34 +35,14 @@ def test_variants_run_beside_their_engine_with_settings_of_their_own(tmp_path: P
     shutil.rmtree(trials["sqlite@small"].parent)
     shutil.rmtree(trials["sqlite@written"].parent)
     suite.unlink()
-    dbbench("suite", "--resume", "r", "--format", "csv", status=0)
+    dbbench_here("suite", "--resume", "r", "--format", "csv", status=0)
     assert json.loads(trials["sqlite@small"].read_text())["engine"]["settings"]["cache_mib"] == 4
     assert json.loads(trials["sqlite@written"].read_text())["engine"]["settings"]["MALLOC_ARENA_MAX"] == "2"
 
 
-@pytest.mark.matrix
-def test_a_configuration_file_is_read_where_it_is_named_and_only_there(tmp_path: Path, dbbench: Dbbench) -> None:
+def test_two_variants_of_one_name_are_refused(dbbench_here: Dbbench, tmp_path: Path) -> None:
     shutil.copy(SMALL, tmp_path)
-    (tmp_path / "dbbench.toml").write_text(
-        'engines = ["sqlite", "sqlite@a"]\noptions.rounds = 2\nsettings.sqlite.cache_mib = 32\n'
-        'variants."sqlite@b".settings.cache_mib = 4\n'
-    )
-    plain = dbbench("suite", "small.yaml", "-e", "sqlite", "--quick", "--format", "csv", "--out", "plain")
-    done = dbbench("suite", "small.yaml", "--config", "dbbench.toml", "--format", "csv", "--out", "r")
-    assert (plain.returncode, done.returncode) == (0, 0), done.stdout + done.stderr
-    before, after = (json.loads((tmp_path / run / "run.json").read_text()) for run in ("plain", "r"))
-    assert before["options"] == {}
-    assert after["rounds"] == 2
-    assert {name: each["cache_mib"] for name, each in after["options"].items()} == {
-        "sqlite": "32",
-        "sqlite@a": "32",
-        "sqlite@b": "4",
-    }
-
-
-def test_two_variants_of_one_name_are_refused(dbbench: Dbbench, tmp_path: Path) -> None:
-    shutil.copy(SMALL, tmp_path)
-    done = dbbench("suite", "small.yaml", "-e", "sqlite@a", "-e", "sqlite@a", "--out", "r")
+    done = dbbench_here("suite", "small.yaml", "-e", "sqlite@a", "-e", "sqlite@a", "--out", "r")
     assert (done.returncode, done.stderr) == (
         2,
         "dbbench: there are two variants called sqlite@a; give one of them another label\n",

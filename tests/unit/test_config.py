@@ -148,6 +148,7 @@ def test_a_file_names_no_program(tmp_path: Path) -> None:
 def test_what_the_command_line_says_goes_before_the_files_options(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    """The file counts where it is named, and only there."""
     asked: list[Request] = []
 
     def stop(request: Request, _report: object) -> None:
@@ -156,13 +157,24 @@ def test_what_the_command_line_says_goes_before_the_files_options(
 
     monkeypatch.setattr("dbbench.run.begin.new_run", stop)
     path = str(written(tmp_path, FULL))
-    for more in ([], ["--rounds", "3", "--scale", "2"], ["--quick"]):
-        assert CliRunner().invoke(main, ["suite", "invoices", "--config", path, *more]).exit_code == 2
+    monkeypatch.chdir(tmp_path)
+    named = ["--config", path]
+    for more in (
+        named,
+        [*named, "--rounds", "3", "--scale", "2"],
+        [*named, "--quick"],
+        ["--quick", "--scale", "1"],
+        [],
+    ):
+        assert CliRunner().invoke(main, ["suite", "invoices", *more]).exit_code == 2
     assert [(one.rounds, one.scale, one.time_limit) for one in asked] == [
         (10, 0.5, 600.0),
         (3, 2.0, 600.0),
         (None, None, None),
+        (None, 1.0, None),
+        (None, None, None),
     ]
+    assert asked[-1].config == Config()
 
 
 def test_a_value_that_an_option_does_not_take_is_a_usage_error(tmp_path: Path) -> None:

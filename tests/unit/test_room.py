@@ -14,11 +14,11 @@ import pytest
 from dbbench.errors import UserError
 from dbbench.results.outcome import Outcome
 from dbbench.run import copies
-from dbbench.run.choice import trial_seconds
+from dbbench.run.choice import _sized, trial_seconds
 from dbbench.run.data import check_room
 from dbbench.run.request import Request
 from dbbench.run.supervisor import Supervisor
-from dbbench.suite.model import Quick
+from dbbench.suite.model import Quick, Suite
 from tests.unit.orders import order
 
 GB = 10**9
@@ -60,6 +60,14 @@ def test_a_file_of_holes_is_not_too_large_to_be_copied(tmp_path: Path) -> None:
 def test_a_larger_scale_has_more_time() -> None:
     assert [trial_seconds(Request("s"), None, scale) for scale in (0.1, 1, 10)] == [600, 600, 6000]
     assert trial_seconds(Request("s"), Quick(trial_seconds=20), 10) == 20
+    assert trial_seconds(Request("s", trial_timeout=99), Quick(trial_seconds=20), 10) == 99
+
+
+def test_a_scale_that_is_given_makes_a_first_look_one_of_all_the_work(small: Suite) -> None:
+    suite = small.model_copy(update={"quick": Quick(scale=0.1)})
+    assert _sized(suite, Request("s", quick=True)) == (suite, suite.quick)
+    for scale in (0.5, 1.0):
+        assert _sized(suite, Request("s", quick=True, scale=scale)) == (suite, None)
 
 
 @pytest.mark.parametrize(("at_first", "later", "left"), [(100 * GB, GB, "1,074"), (10**8, 6 * 10**6, "6")])

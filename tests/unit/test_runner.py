@@ -96,6 +96,24 @@ def test_what_a_full_disk_ended_runs_again(run: Run, again: Again) -> None:
     assert again() == []
 
 
+def test_a_trial_that_timed_out_is_not_repeated(run: Run, again: Again) -> None:
+    first, second = sorted((each for each in run.results() if each.engine_name == "one"), key=lambda each: each.round)
+    step = {**first.steps[0].model_dump(mode="json"), "outcome": "timeout", "value": None, "unit": ""}
+    atomic_json.write(
+        run.path / "trials" / first.id / "result.json", {**first.model_dump(mode="json"), "steps": [step]}
+    )
+    shutil.rmtree(run.path / "trials" / second.id)
+
+    def run_it(_result: dict[str, Any]) -> None:
+        raise AssertionError("it was run again")
+
+    (found,) = again(run_it)
+    assert (found.id, found.seconds) == (second.id, 0)
+    assert [(step.outcome, step.detail) for step in found.steps] == [
+        (Outcome.TIMEOUT, "not repeated: timeout in round 1")
+    ]
+
+
 def better(path: Path) -> None:
     path.write_text(path.read_text("utf-8").replace("1", "2"))
 
