@@ -12,7 +12,6 @@ from dbbench.errors import ServerFailed, TrialError, Unavailable, Unsupported
 from dbbench.suite.dataset import Table
 from dbbench.suite.model import Tier
 from dbbench.testing.contract import usable
-from tests.conftest import Dbbench, summary
 
 pytestmark = pytest.mark.matrix
 
@@ -100,15 +99,3 @@ def test_a_table_that_is_there_stays(engine: SQLEngine) -> None:
     session = engine.connect()
     assert fetch(session, 'SELECT COUNT(*) FROM "select"') == [(0,)]
     session.close()
-
-
-def test_a_name_of_ones_own_for_a_url(dbbench: Dbbench, tmp_path: Path) -> None:
-    registry_has = engine_at(f"sqlite:///{tmp_path}/core.db", tmp_path)
-    done = dbbench(
-        "suite", "invoices", "-e", "sqlite", "--url", f"mine={registry_has.url}",
-        "--scale", "0.01", "--quick", "--out", "run",
-    )  # fmt: skip
-    assert done.returncode == 0, done.stdout + done.stderr
-    found = summary(tmp_path / "run")
-    assert {row["outcome"] for (_, name), row in found.items() if name == "mine"} == {"ok"}
-    assert "(SQLAlchemy, pysqlite)" in (tmp_path / "run" / "report" / "index.md").read_text("utf-8")
