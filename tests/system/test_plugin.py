@@ -1,14 +1,16 @@
 """An engine of one's own: the package that `plugin new` makes, and `plugin check` on it."""
 
 import re
+import shutil
 import subprocess
 import sys
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 from ruamel.yaml import YAML
 
-from tests.conftest import Dbbench, environment, summary
+from tests.conftest import Dbbench, environment, run_dbbench, run_here, summary
 
 #: Engine -> what `plugin new` is told besides, and a suite for it.
 MADE: dict[str, tuple[list[str], str]] = {
@@ -25,13 +27,31 @@ def installed(package: Path, site: Path) -> None:
 
 
 @pytest.fixture(params=MADE)
-def made(request: pytest.FixtureRequest, dbbench: Dbbench, tmp_path: Path) -> tuple[str, Path]:
+def made(request: pytest.FixtureRequest, dbbench_here: Dbbench, tmp_path: Path) -> tuple[str, Path]:
     """A new engine's name and where its package is installed."""
     options, _ = MADE[request.param]
-    done = dbbench("plugin", "new", request.param, *options, "--out", "package", status=0)
+    done = dbbench_here("plugin", "new", request.param, *options, "--out", "package", status=0)
     assert "pip install -e 'package[test]'" in done.stdout
     installed(tmp_path / "package", tmp_path / "site")
     return request.param, tmp_path / "site"
+
+
+@pytest.fixture(scope="module")
+def right(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Where a new package for an engine on records is installed."""
+    folder = tmp_path_factory.mktemp("mine")
+    run_here(folder, "plugin", "new", "mine", "--records", "--out", "package", status=0)
+    installed(folder / "package", folder / "site")
+    return folder / "site"
+
+
+def checked(right: Path, folder: Path, change: Callable[[str], str]) -> str:
+    """What the check of the package says, with another line where a value is read."""
+    shutil.copytree(right, folder / "site")
+    module, line = folder / "site" / "dbbench_mine.py", "            return found and found[0]\n"
+    assert line in module.read_text()
+    module.write_text(module.read_text().replace(line, change(line)))
+    return run_dbbench(folder, "plugin", "check", "mine", plugins=(str(folder / "site"),), status=1).stdout
 
 
 @pytest.mark.matrix
@@ -46,7 +66,7 @@ def test_a_new_package_keeps_to_the_kit_and_runs_as_it_stands(
     assert passed == sorted(passed)
     assert len({len(line) for line in passed}) == 1  # aligned
     tested = subprocess.run(
-        [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "-c", "pyproject.toml", "-k", "not trial", "tests"],
+        [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "-c", "pyproject.toml", "-k", "says_what_it_is", "tests"],
         cwd=tmp_path / "package", env=environment(str(site)), capture_output=True, text=True, check=False,
     )  # fmt: skip
     assert tested.returncode == 0, tested.stdout
@@ -62,46 +82,22 @@ def test_a_new_package_keeps_to_the_kit_and_runs_as_it_stands(
     assert outcomes == {"ok"}
 
 
-def test_the_kit_finds_what_is_wrong_and_says_what(dbbench: Dbbench, tmp_path: Path) -> None:
-    assert dbbench("plugin", "new", "mine", "--records", "--out", "package").returncode == 0
-    module = tmp_path / "package" / "dbbench_mine.py"
-    right = "            return found and found[0]\n"
-    assert right in module.read_text()
-    module.write_text(module.read_text().replace(right, "            return found[0] if found else b''\n"))
-    installed(tmp_path / "package", tmp_path / "site")
-    checked = dbbench("plugin", "check", "mine", plugins=(str(tmp_path / "site"),), status=1)
-    said = checked.stdout.partition("failed: a missing key gives none\n")[2].splitlines()
+def test_the_kit_finds_what_is_wrong_and_says_what(right: Path, tmp_path: Path) -> None:
+    output = checked(right, tmp_path, lambda _line: "            return found[0] if found else b''\n")
+    said = output.partition("failed: a missing key gives none\n")[2].splitlines()
     assert said[:3] == [
         "  value read under a key that is not there (snapshot=False): expected None, got b''",
         "  why: Some drivers raise, or give an empty value, which can't be told from one that was stored.",
         "  see docs/plugins.md#records-under-keys",
     ]
-    assert "passes the conformance tests" not in checked.stdout
-    assert re.match(r"mine fails 2 of \d\d clauses, for 2 causes; ", checked.stdout.splitlines()[-1])
+    assert "passes the conformance tests" not in output
+    assert re.match(r"mine fails 2 of \d\d clauses, for 2 causes; ", output.splitlines()[-1])
 
 
-def test_an_engine_in_memory_passes_and_says_what_was_left_out(dbbench: Dbbench) -> None:
-    checked = dbbench("plugin", "check", "dict", status=0)
-    (line,) = (line for line in checked.stdout.splitlines() if line.startswith("records that were committed"))
-    assert (
-        line.split("  ", 1)[1].strip()
-        == "left out  it offers tier memory alone and keeps no file: nothing is there after reopening"
-    )
-
-
-def test_a_crash_of_the_driver_is_the_verdict_of_its_clause(dbbench: Dbbench, tmp_path: Path) -> None:
-    assert dbbench("plugin", "new", "mine", "--records", "--out", "package").returncode == 0
-    module = tmp_path / "package" / "dbbench_mine.py"
-    right = "            return found and found[0]\n"
+def test_a_crash_of_the_driver_is_the_verdict_of_its_clause(right: Path, tmp_path: Path) -> None:
     crash = "            if not found:\n                __import__('os').abort()\n"
-    module.write_text(module.read_text().replace(right, crash + right))
-    installed(tmp_path / "package", tmp_path / "site")
-    checked = dbbench("plugin", "check", "mine", plugins=(str(tmp_path / "site"),), status=1)
-    assert "failed: a missing key gives none\n  the process ended in the middle of it (signal 6)\n" in checked.stdout
-
-
-def test_an_option_reaches_the_kit(dbbench: Dbbench) -> None:
-    assert dbbench("plugin", "check", "sqlite+core", "--set", "sqlite+core.busy_seconds=1").returncode == 0
+    output = checked(right, tmp_path, lambda line: crash + line)
+    assert "failed: a missing key gives none\n  the process ended in the middle of it (signal 6)\n" in output
 
 
 @pytest.mark.parametrize(

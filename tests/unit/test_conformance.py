@@ -2,6 +2,7 @@
 
 import ast
 import re
+import runpy
 import subprocess
 import sys
 from pathlib import Path
@@ -11,7 +12,7 @@ import pytest
 
 import dbbench.testing
 from dbbench.cli.plugin import findings, verdict_lines
-from dbbench.testing import BlocksContract, EngineContract, KeyValueContract, ObjectContract, SQLContract, kit
+from dbbench.testing import BlocksContract, EngineContract, KeyValueContract, ObjectContract, SQLContract, kit, verdicts
 from dbbench.testing.clause import difference, expect, expect_equal, expect_error, panics_as_errors, reason
 from dbbench.testing.verdicts import Verdict
 
@@ -86,7 +87,7 @@ def failed(clause: str, message: str, place: str = "") -> Verdict:
 
 def test_clauses_that_fail_for_one_cause_are_one_finding() -> None:
     raised, where = "OperationalError: no table", "mine.py:12, in insert"
-    verdicts = [
+    found = [
         failed("a whole trial is right", f"step load: expected ok, got failed: {raised} 03"),
         *(failed(f"clause {number}", f"{raised} {number:02}", where) for number in range(1, 20)),
         failed("another", f"{raised} 01", "mine.py:30, in read"),
@@ -96,10 +97,10 @@ def test_clauses_that_fail_for_one_cause_are_one_finding() -> None:
         failed("a bare assert", ""),
         Verdict("right", "passed"),
     ]
-    assert {alike[0].clause: len(alike) for alike in findings(verdicts)} == {
+    assert {alike[0].clause: len(alike) for alike in findings(found)} == {
         "a bare assert": 1, "a count": 2, "another count": 1, "clause 1": 20, "another": 1
     }  # fmt: skip
-    text = "\n".join(verdict_lines(verdicts, 1_000))
+    text = "\n".join(verdict_lines(found, 1_000))
     assert text.count("\nfailed: ") == 5
     assert text.count("OperationalError") == 2
 
@@ -110,6 +111,15 @@ def test_an_engine_may_be_what_its_options_make_of_it(name: str, options: dict[s
     engine = contract.usable()
     with contract.opening(engine, tmp_path) as opened:
         contract.test_opens_without_changing_what_its_class_says(engine, opened, tmp_path)
+
+
+def test_an_option_reaches_the_kit(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "asked.json").write_text('{"engine": "sqlite", "options": {"cache_mib": "1"}}', "utf-8")
+    monkeypatch.setattr("sys.argv", ["verdicts", str(tmp_path)])
+    monkeypatch.setattr(pytest, "main", lambda *_arguments, **_how: 0)
+    verdicts.main()
+    made = runpy.run_path(str(tmp_path / "test_sqlite.py"))["TestEngine"]
+    assert (made.engine, made.options) == ("sqlite", {"cache_mib": "1"})
 
 
 class PanicException(BaseException):
