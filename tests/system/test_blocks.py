@@ -24,7 +24,7 @@ from dbbench.suite.model import Tier
 from dbbench.testing.suite_text import suite_text
 from dbbench_plugins.virtualfile.page import PAGE_BYTES, Layout, TornPage, checked, empty, sealed
 from dbbench_plugins.virtualfile.store import DOUBLE, LOG, PAGES, Broken, Store
-from tests.conftest import environment, run_dbbench, summary
+from tests.conftest import environment, run_dbbench, small_disk, summary
 
 pytestmark = pytest.mark.matrix
 
@@ -112,23 +112,18 @@ def fill(engine: Engine, session: Session) -> int:
 
 
 @pytest.fixture
-def small_disk(tmp_path: Path) -> Iterator[Path]:
+def disk(tmp_path: Path) -> Iterator[Path]:
     """A file system of 3 MiB."""
-    folder = tmp_path / "small"
-    folder.mkdir()
-    mount = ["mount", "-t", "tmpfs", "-o", "size=3m", "tmpfs", str(folder)]
-    if os.getuid() or subprocess.run(mount, capture_output=True, check=False).returncode:
-        pytest.skip("not run: only root may mount a small disk")
-    yield folder
-    subprocess.run(["umount", "-l", str(folder)], check=True)
+    with small_disk(tmp_path, "3m") as made:
+        yield made
 
 
 # A disk that fills
 
 
 @pytest.mark.parametrize("name", ["rawfile", "rawfile+dsync", "rawfile+mmap"])
-def test_a_raw_file_on_a_full_disk_says_so_and_keeps_what_it_has(name: str, small_disk: Path) -> None:
-    engine = opened(name, small_disk / "data", Tier.POWER)
+def test_a_raw_file_on_a_full_disk_says_so_and_keeps_what_it_has(name: str, disk: Path) -> None:
+    engine = opened(name, disk / "data", Tier.POWER)
     session = engine.connect()
     written = fill(engine, session)
     assert 2 * 2**20 < written * SIZE <= 3 * 2**20
@@ -138,20 +133,20 @@ def test_a_raw_file_on_a_full_disk_says_so_and_keeps_what_it_has(name: str, smal
 
 
 @pytest.mark.parametrize("name", ["rawfile", "rawfile+mmap", "virtualfile"])
-def test_a_file_that_does_not_fit_the_disk_is_an_error(name: str, small_disk: Path) -> None:
+def test_a_file_that_does_not_fit_the_disk_is_an_error(name: str, disk: Path) -> None:
     with pytest.raises(OSError, match="No space left"):
-        opened(name, small_disk / "data", count=10_000)
+        opened(name, disk / "data", count=10_000)
 
 
-def test_a_virtual_file_on_a_full_disk_loses_nothing_that_it_has_committed(small_disk: Path) -> None:
-    engine = opened("virtualfile", small_disk / "data", Tier.POWER, log_mib=1)
+def test_a_virtual_file_on_a_full_disk_loses_nothing_that_it_has_committed(disk: Path) -> None:
+    engine = opened("virtualfile", disk / "data", Tier.POWER, log_mib=1)
     session = engine.connect()
     written = fill(engine, session)
     assert written > 1_000
-    shutil.copytree(small_disk / "data", small_disk.parent / "copy")  # as after a kill, on a larger disk
+    shutil.copytree(disk / "data", disk.parent / "copy")  # as after a kill, on a larger disk
     with contextlib.suppress(OSError):
         engine.close()
-    again = opened("virtualfile", small_disk.parent / "copy", Tier.POWER, log_mib=1)
+    again = opened("virtualfile", disk.parent / "copy", Tier.POWER, log_mib=1)
     found = list(run(again, again.connect(), "scan"))  # type: ignore[call-overload]
     assert found == [(key(number), bytes([number % 255 + 1]) * SIZE) for number in range(written)]
     again.close()
