@@ -175,8 +175,3 @@ def test_an_honest_search_is_not_accused(rows_of: Callable[[str], Rows], suite: 
         said = row["detail"].startswith("its first calls took ")  # on a busy machine
         assert row["outcome"] == "ok", (step, row["detail"])
         assert said or not row["detail"] or " added meanwhile, of " in row["detail"], (step, row["detail"])
-
-
-def test_a_search_that_looks_at_less_is_faster(rows_of: Callable[[str], Rows]) -> None:
-    rows = rows_of(NEAR)
-    assert float(rows["nearest-90", "near-honest"]["value"]) > float(rows["nearest-90", "near-exact"]["value"])
