@@ -13,6 +13,7 @@ import psutil
 import pytest
 
 from dbbench.host.processes import kill_all
+from dbbench.testing.contract import usable
 from tests.conftest import Dbbench, started
 from tests.waiting import of_run, until
 
@@ -51,12 +52,12 @@ def makers() -> set[int]:
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGKILL])
-def test_nothing_is_left_of_a_server_in_the_making(tmp_path: Path, dbbench: Dbbench, number: signal.Signals) -> None:
+def test_nothing_is_left_of_a_server_in_the_making(tmp_path: Path, number: signal.Signals) -> None:
     """initdb has shared memory in its first moments, which a kill would leave for ever."""
-    if "unavailable" in dbbench("engines", "postgresql").stdout:
-        pytest.skip("PostgreSQL can't be used here")
+    usable("postgresql")
     in_memory = set(Path("/dev/shm").iterdir())
-    with started(tmp_path, "suite", "invoices", "-e", "postgresql", "--scale", "0.01", "--out", "run") as process:
+    words = ("suite", "invoices", "-e", "postgresql", "--scale", "0.01", "--format", "csv", "--out", "run")
+    with started(tmp_path, *words) as process:
         ours: set[int] = set()
 
         def making() -> bool:
@@ -111,7 +112,7 @@ def test_shared_memory_of_the_killed_is_removed(tmp_path: Path) -> None:
     assert not known.search(Path("/proc/sysvipc/shm").read_text())
 
 
-def test_the_supervisor_has_the_lock_too(tmp_path: Path, dbbench: Dbbench) -> None:
+def test_the_supervisor_has_the_lock_too(tmp_path: Path, dbbench_here: Dbbench) -> None:
     """After kill -9 of dbbench alone, a second one beside the old supervisor recorded a false failure."""
     words = ("suite", "invoices", "--scale", "0.01", "-e", "faulty-hangs", "--quick", "--out", "run")
     with started(tmp_path, *words, plugins=("faulty",)) as process:
@@ -121,7 +122,7 @@ def test_the_supervisor_has_the_lock_too(tmp_path: Path, dbbench: Dbbench) -> No
         try:
             process.kill()
             process.wait()
-            refused = dbbench("suite", "--resume", "run", plugins=("faulty",))
+            refused = dbbench_here("suite", "--resume", "run", plugins=("faulty",))
         finally:
             supervisor.resume()
         assert refused.returncode == 2, refused.stdout

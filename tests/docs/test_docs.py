@@ -146,12 +146,12 @@ def named_by(name: str) -> tuple[str, ...]:
     return (engine.base, engine.point.name) if engine.base else (name,)
 
 
-def test_ci_requires_every_engine_that_is_said_to_run_in_ci(dbbench: Dbbench) -> None:
+def test_ci_requires_every_engine_that_is_said_to_run_in_ci(dbbench_here: Dbbench) -> None:
     """`.ci/run` reads its list out of the table, by a pattern that must go on fitting it."""
     script = re.search(r"sed -n '.*'", (ROOT / ".ci" / "run").read_text("utf-8"))
     assert script
     known = {name: registry.find(name) for name in registry.names("dbbench")}
-    table = dbbench("engines", "--markdown", *known).stdout
+    table = dbbench_here("engines", "--markdown", *known).stdout
     required = subprocess.run(["bash", "-c", script[0]], input=table, capture_output=True, check=True, text=True).stdout
     run = {name for name, engine in known.items() if not engine.is_null and not engine.unverified}
     assert set(required.split()) == run
@@ -274,8 +274,8 @@ def _is_of(lines: Sequence[str], model: type[Model]) -> bool:
     return " ".join((model.__doc__ or "").split())[:40] in " ".join(" ".join(lines).split())
 
 
-def test_all_keys_are_printed(dbbench: Dbbench) -> None:
-    printed = dbbench("check", "--keys", status=0).stdout
+def test_all_keys_are_printed(dbbench_here: Dbbench) -> None:
+    printed = dbbench_here("check", "--keys", status=0).stdout
     sections = [part.split("\n") for part in printed.split("\n\n")]
     shared = sections.pop()
     assert shared[0] == "Keys of several parts"
@@ -310,7 +310,7 @@ def test_every_type_is_described() -> None:
 
 
 @pytest.mark.matrix
-def test_the_pieces_of_the_page_make_a_suite_that_runs(tmp_path: Path, dbbench: Dbbench) -> None:
+def test_the_pieces_of_the_page_make_a_suite_that_runs(tmp_path: Path, dbbench_here: Dbbench) -> None:
     yaml = YAML(typ="safe", pure=True)
     datasets: dict[str, Any] = {}
     steps: list[dict[str, Any]] = []
@@ -394,7 +394,7 @@ def test_the_pieces_of_the_page_make_a_suite_that_runs(tmp_path: Path, dbbench: 
         with (tmp_path / "page.yaml").open("w", encoding="utf-8") as file:
             YAML(typ="safe", pure=True).dump({**suite, "datasets": used, "scenarios": some}, file)
         asked = ("--quick", "--scale", scale, "--format", "csv", "-e", engine)
-        done = dbbench("suite", "page.yaml", *asked, "--out", engine)
+        done = dbbench_here("suite", "page.yaml", *asked, "--out", engine)
         said += done.stdout + done.stderr
         found += [(step, row["outcome"]) for (step, name), row in summary(tmp_path / engine).items() if name == engine]
     rated = {step["name"] for step in steps if "rate" in step or "find" in step}
@@ -403,9 +403,9 @@ def test_the_pieces_of_the_page_make_a_suite_that_runs(tmp_path: Path, dbbench: 
     assert {outcome for step, outcome in found if step in rated} <= {"ok", "saturated", "no rate"}
 
 
-def test_the_example_suite_runs(tmp_path: Path, dbbench: Dbbench) -> None:
+def test_the_example_suite_runs(tmp_path: Path, dbbench_here: Dbbench) -> None:
     example = ROOT / "docs" / "examples" / "tiny.yaml"
-    dbbench("suite", str(example), "--quick", "--engine", "sqlite", "--format", "csv", "--out", "run", status=0)
+    dbbench_here("suite", str(example), "--quick", "--engine", "sqlite", "--format", "csv", "--out", "run", status=0)
     steps = {step.name for scenario in load_suite(example).scenarios for step in scenario.steps}
     assert set(outcomes(tmp_path / "run")) == {(step, "ok") for step in steps}
 

@@ -94,7 +94,7 @@ def test_a_plugin_of_a_package_of_its_own_appears(installed: Path, tmp_path: Pat
     subprocess.run([installed / "python", "-m", "pip", "install", "-q", str(example)], check=True, capture_output=True)
     listed = subprocess.run([installed / "dbbench", "engines", "sqlcipher"], capture_output=True, text=True, check=True)
     assert "sqlcipher  available  SQLCipher 4" in listed.stdout
-    asked = ("suite", "invoices", "-e", "sqlcipher", "--scale", "0.02", "--quick", "--out", "run")
+    asked = ("suite", "invoices", "-e", "sqlcipher", "--scale", "0.02", "--quick", "--format", "csv", "--out", "run")
     done = subprocess.run([installed / "dbbench", *asked], cwd=tmp_path, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stdout + done.stderr
     assert "sqlcipher" in (tmp_path / "run" / "summary.csv").read_text()

@@ -17,13 +17,13 @@ from tests.conftest import TESTS, environment, summary
 SMALL = ("--scale", "0.02", "--quick", "--format", "csv", "--out", "run")
 
 
-def test_two_plugins_of_one_name_are_an_error(dbbench) -> None:
-    done = dbbench("engines", plugins=("doubled",), status=2)
+def test_two_plugins_of_one_name_are_an_error(dbbench_here) -> None:
+    done = dbbench_here("engines", plugins=("doubled",), status=2)
     assert "two plugins are called 'sqlite': dbbench (dbbench_plugins.sqlite:SQLite) and dbbench-doubled" in done.stderr
 
 
-def test_a_broken_and_an_absent_engine_are_told_apart(dbbench) -> None:
-    done = dbbench("engines", "faulty-driver", "faulty-import", "faulty-kills-import", plugins=("faulty",))
+def test_a_broken_and_an_absent_engine_are_told_apart(dbbench_here) -> None:
+    done = dbbench_here("engines", "faulty-driver", "faulty-import", "faulty-kills-import", plugins=("faulty",))
     lines = {line.split()[0]: line for line in done.stdout.splitlines() if line[:1].strip()}
     assert done.returncode == 0
     assert " unavailable " in lines["faulty-driver"]
@@ -96,14 +96,14 @@ def test_a_crash_in_a_process_with_other_drivers_ends_it(engine: str) -> None:
     assert done.returncode == -signal.SIGSEGV
 
 
-def test_sql_that_fails_on_one_engine_is_that_engines_outcome(dbbench, tmp_path: Path) -> None:
+def test_sql_that_fails_on_one_engine_is_that_engines_outcome(dbbench_here, tmp_path: Path) -> None:
     import dbbench_scenarios
 
     text = (Path(dbbench_scenarios.__file__).parent / "invoices.yaml").read_text()
     broken = text.replace("        read: Total\n", "        dialects: {sqlite: SELECT nonsense}\n        read: Total\n")
     assert broken != text
     (tmp_path / "broken.yaml").write_text(broken)
-    dbbench("suite", "broken.yaml", *SMALL, "-e", "sqlite", "-e", "duckdb", status=1)
+    dbbench_here("suite", "broken.yaml", *SMALL, "-e", "sqlite", "-e", "duckdb", status=1)
     rows = summary(tmp_path / "run")
     assert rows["join-2", "sqlite"]["outcome"] == "failed"
     assert "nonsense" in rows["join-2", "sqlite"]["detail"]
@@ -111,8 +111,8 @@ def test_sql_that_fails_on_one_engine_is_that_engines_outcome(dbbench, tmp_path:
     assert rows["scan-1", "sqlite"]["outcome"] == "ok"
 
 
-def test_after_a_failed_load_nothing_that_needs_it_is_run(dbbench, tmp_path: Path) -> None:
-    dbbench("suite", "invoices", *SMALL, "-e", "faulty-unloadable", plugins=("faulty",), status=1)
+def test_after_a_failed_load_nothing_that_needs_it_is_run(dbbench_here, tmp_path: Path) -> None:
+    dbbench_here("suite", "invoices", *SMALL, "-e", "faulty-unloadable", plugins=("faulty",), status=1)
     rows = summary(tmp_path / "run")
     assert rows["bulk-insert", "faulty-unloadable"]["detail"] == "RuntimeError: no load today"
     for step in ("database-size", "join-1", "join-2", "insert-1", "scan-1", "scan-2", "scan-3"):

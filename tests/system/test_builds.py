@@ -35,7 +35,7 @@ def driver(tmp_path: Path) -> Path:
 
 
 def test_head_and_base_are_built_once_and_named_by_what_they_are(
-    tmp_path: Path, driver: Path, dbbench: Dbbench
+    tmp_path: Path, driver: Path, dbbench_here: Dbbench
 ) -> None:
     shutil.copy(SMALL, tmp_path)
     variables = offline(tmp_path) | {"DBBENCH_CACHE": str(tmp_path / "cache")}
@@ -43,7 +43,7 @@ def test_head_and_base_are_built_once_and_named_by_what_they_are(
     (driver / "apsw" / "more.py").write_text("changed = True\n")
     chosen = ["--from", f"{ENGINE}@head={driver}", "--from", f"{ENGINE}@base={base}"]
     words = ["small.yaml", *chosen, "--scale", "0.01", "--format", "csv"]
-    dbbench("suite", *words, "--rounds", "1", "--out", "r", **variables, status=0)
+    dbbench_here("suite", *words, "--rounds", "1", "--out", "r", **variables, status=0)
     found = json.loads((tmp_path / "r" / "run.json").read_text())
     commit = subprocess.run(["git", "rev-parse", "HEAD"], cwd=driver, capture_output=True, text=True, check=True).stdout
     built = {name: found["engines"][f"{ENGINE}@{name}"]["versions"]["built from"] for name in ("head", "base")}
@@ -53,14 +53,14 @@ def test_head_and_base_are_built_once_and_named_by_what_they_are(
     kept = sorted((tmp_path / "cache" / "environments").glob("apsw-built-*/environment.json"))
     assert len(kept) == 2
     times = [path.stat().st_mtime_ns for path in kept]
-    dbbench("suite", "--resume", "r", "--rounds", "2", "--format", "csv", **variables, status=0)
+    dbbench_here("suite", "--resume", "r", "--rounds", "2", "--format", "csv", **variables, status=0)
     assert [path.stat().st_mtime_ns for path in kept] == times
     shutil.rmtree(kept[0].parent)
-    gone = dbbench("suite", "--resume", "r", "--rounds", "3", **variables, status=2)
+    gone = dbbench_here("suite", "--resume", "r", "--rounds", "3", **variables, status=2)
     assert "its build is in the cache no more; start a new run with --from" in " ".join(gone.stderr.split())
 
 
-def test_what_can_t_be_built_is_refused_in_a_line(tmp_path: Path, driver: Path, dbbench: Dbbench) -> None:
+def test_what_can_t_be_built_is_refused_in_a_line(tmp_path: Path, driver: Path, dbbench_here: Dbbench) -> None:
     shutil.copy(SMALL, tmp_path)
     other = wheel(tmp_path, "apsw", "3.98.0", "")
     other = other.rename(tmp_path / "apsw-3.98.0-cp27-cp27m-win32.whl")
@@ -83,7 +83,7 @@ def test_what_can_t_be_built_is_refused_in_a_line(tmp_path: Path, driver: Path, 
         (f"{ENGINE}@head={broken}", "pip wheel --no-deps shows all that the build prints"),
     ):
         variables = offline(tmp_path) | {"DBBENCH_CACHE": str(tmp_path / "cache")}
-        done = dbbench("suite", "small.yaml", "--from", given, "--quick", "--out", "r", **variables, status=2)
+        done = dbbench_here("suite", "small.yaml", "--from", given, "--quick", "--out", "r", **variables, status=2)
         assert said in " ".join(done.stderr.split()), (given, done.stderr)
         assert "Traceback" not in done.stdout + done.stderr
         assert not (tmp_path / "r").exists()
@@ -111,14 +111,14 @@ def test_a_folder_that_changes_while_it_is_read_is_not_built(tmp_path: Path) -> 
         source.copied(tmp_path / "two")
 
 
-def test_a_program_is_an_option_of_its_engine(tmp_path: Path, dbbench: Dbbench) -> None:
+def test_a_program_is_an_option_of_its_engine(tmp_path: Path, dbbench_here: Dbbench) -> None:
     shutil.copy(SMALL, tmp_path)
     library = tmp_path / "libsqlite3.so"
     library.write_bytes(b"not a library")
-    done = dbbench(
-        "suite", "small.yaml", "-e", "sqlite", "--from", f"sqlite+library@head={library}", "--quick", "--out", "r"
-    )
-    assert done.returncode == 1, done.stdout + done.stderr
+    dbbench_here(
+        "suite", "small.yaml", "-e", "sqlite", "--from", f"sqlite+library@head={library}", "--quick", "--out", "r",
+        "--format", "csv", status=1,
+    )  # fmt: skip
     found = json.loads((tmp_path / "r" / "run.json").read_text())
     assert found["options"]["sqlite+library@head"] == {"library": str(library)}
     assert found["engines"]["sqlite+library@head"]["versions"]["built from"].startswith("libsqlite3.so, sha256 ")
@@ -126,7 +126,7 @@ def test_a_program_is_an_option_of_its_engine(tmp_path: Path, dbbench: Dbbench) 
         builds.source(str(tmp_path / "gone"))
 
 
-def test_two_jars_of_a_database_run_beside_each_other(tmp_path: Path, dbbench: Dbbench) -> None:
+def test_two_jars_of_a_database_run_beside_each_other(tmp_path: Path, dbbench_here: Dbbench) -> None:
     usable("hsqldb")
     pinned, *_ = jars.find("hsqldb")
     head = shutil.copy(pinned, tmp_path / "hsqldb-head.jar")
@@ -136,7 +136,7 @@ def test_two_jars_of_a_database_run_beside_each_other(tmp_path: Path, dbbench: D
     shutil.copy(SMALL, tmp_path)
     chosen = ["--from", f"hsqldb@head={head}", "--from", f"hsqldb@base={pinned}"]
     words = ["--scale", "0.01", "--rounds", "1", "--format", "csv,html", "--out", "r"]
-    dbbench("suite", "small.yaml", *chosen, *words, status=0)
+    dbbench_here("suite", "small.yaml", *chosen, *words, status=0)
     assert {row["outcome"] for row in summary(tmp_path / "r").values()} == {"ok"}
     found = json.loads((tmp_path / "r" / "run.json").read_text())
     page = (tmp_path / "r" / "report" / "index.html").read_text("utf-8")
@@ -147,7 +147,7 @@ def test_two_jars_of_a_database_run_beside_each_other(tmp_path: Path, dbbench: D
         assert "HSQLDB" not in found["engines"][f"hsqldb@{name}"]["versions"]  # the trial says what it opened
     assert "HSQLDB 2.7.4" in page
     broken = ["--from", f"hsqldb@head={tmp_path / 'broken.jar'}", "--quick", "--out", "b"]
-    done = dbbench("suite", "small.yaml", *broken, status=2)
+    done = dbbench_here("suite", "small.yaml", *broken, status=2)
     assert "broken.jar is no jar with a JDBC driver" in " ".join(done.stderr.split())
 
 
@@ -159,7 +159,9 @@ def readable() -> Iterator[Path]:
         yield Path(made)
 
 
-def test_a_second_folder_of_programs_runs_beside_the_first(tmp_path: Path, readable: Path, dbbench: Dbbench) -> None:
+def test_a_second_folder_of_programs_runs_beside_the_first(
+    tmp_path: Path, readable: Path, dbbench_here: Dbbench
+) -> None:
     installed = sorted(Path("/usr/lib/postgresql").glob("*/bin/postgres"))
     if not installed:
         pytest.skip("the programs initdb and postgres are missing")
@@ -168,7 +170,7 @@ def test_a_second_folder_of_programs_runs_beside_the_first(tmp_path: Path, reada
     shutil.copytree(base.parent, head, symlinks=True)
     shutil.copy(SMALL, tmp_path)
     chosen = ["--from", f"postgresql@head={head / 'bin'}", "--from", f"postgresql@base={base}"]
-    done = dbbench("suite", "small.yaml", *chosen, "--rounds", "1", "--format", "csv,html", "--out", "r")
+    done = dbbench_here("suite", "small.yaml", *chosen, "--rounds", "1", "--format", "csv,html", "--out", "r")
     assert done.returncode == 0, done.stdout + done.stderr
     assert {row["outcome"] for row in summary(tmp_path / "r").values()} == {"ok"}
     found = json.loads((tmp_path / "r" / "run.json").read_text())

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.conftest import run_dbbench, summary
+from tests.conftest import run_here, summary
 
 QUERIES = """\
       - {kind: query, name: engine, title: An engine at fault, sql: "SELECT sensor, COUNT(*) AS n FROM readings GROUP BY sensor"}
@@ -39,12 +39,12 @@ def run(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("disputed")
     with (folder / "readings.csv").open("w", newline="") as file:
         csv.writer(file).writerows([["id", "sensor"], *([number, f"S-{number % 2}"] for number in range(30))])
-    run_dbbench(folder, "import", "readings.csv", "--suite", "mine.yaml", status=0)
+    run_here(folder, "import", "readings.csv", "--suite", "mine.yaml", status=0)
     with (folder / "mine.yaml").open("a") as file:
         file.write(QUERIES)
     engines = [word for name in ("sqlite", "duckdb", "faulty-always") for word in ("-e", name)]
-    command = ["suite", "mine.yaml", "--rounds", "1", "--out", "run", *engines]
-    run_dbbench(folder, *command, plugins=("faulty",), status=1)
+    command = ["suite", "mine.yaml", "--rounds", "1", "--format", "csv,md,html", "--out", "run", *engines]
+    run_here(folder, *command, plugins=("faulty",), status=1)
     return folder / "run"
 
 

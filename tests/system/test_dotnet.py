@@ -78,8 +78,8 @@ def assemblies(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.Mon
     return made
 
 
-def test_an_assembly_that_nobody_named_is_asked_for(dbbench: Dbbench) -> None:
-    told = dbbench("engines", "bplustree").stdout
+def test_an_assembly_that_nobody_named_is_asked_for(dbbench_here: Dbbench) -> None:
+    told = dbbench_here("engines", "bplustree").stdout
     assert "unavailable" in told
     assert "--set bplustree.assembly=PATH" in told
     assert "DBBENCH_ASSEMBLY_BPLUSTREE" in told
@@ -124,13 +124,13 @@ def test_a_wrong_or_unpatched_library_is_told_at_engines(
     library: str,
     fault: str,
     told: str,
-    dbbench: Dbbench,
+    dbbench_here: Dbbench,
     tmp_path_factory: pytest.TempPathFactory,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     made = dotnet.assembly(library, tmp_path_factory.getbasetemp(), fault)
     monkeypatch.setenv(f"DBBENCH_ASSEMBLY_{name.upper()}", str(made))
-    said = " ".join(dbbench("engines", name).stdout.split())
+    said = " ".join(dbbench_here("engines", name).stdout.split())
     assert told in said
     assert ("docs/engines/dotnet.md" in said) == bool(told != "available")
 

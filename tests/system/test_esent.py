@@ -42,8 +42,8 @@ def opened(library: ctypes.CDLL, tmp_path: Path) -> Iterator[Opened]:
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="it is there on Windows")
-def test_it_is_a_part_of_windows(dbbench: Dbbench) -> None:
-    told = dbbench("engines", "esent").stdout
+def test_it_is_a_part_of_windows(dbbench_here: Dbbench) -> None:
+    told = dbbench_here("engines", "esent").stdout
     assert "unavailable" in told
     assert "esent.dll is a part of Windows, and this is" in told
     assert "not run against Windows" in told
@@ -56,13 +56,13 @@ def test_another_library_is_refused(name: str, monkeypatch: pytest.MonkeyPatch) 
         ESENT.available()
 
 
-def test_stubs_that_end_the_process_are_found_out_before_a_run(dbbench: Dbbench, tmp_path: Path) -> None:
+def test_stubs_that_end_the_process_are_found_out_before_a_run(dbbench_here: Dbbench, tmp_path: Path) -> None:
     """As Wine's do."""
     esent.compiler()
     stubs = "".join(f"int {name}(void) {{ abort(); }}\n" for name in CALLS)
     (tmp_path / "stubs.c").write_text("#include <stdlib.h>\n" + stubs)
     subprocess.run(["gcc", "-shared", "-fPIC", "-o", "stubs.so", "stubs.c"], cwd=tmp_path, check=True)
-    told = dbbench("engines", "esent", **{LIBRARY: str(tmp_path / "stubs.so")}).stdout
+    told = dbbench_here("engines", "esent", **{LIBRARY: str(tmp_path / "stubs.so")}).stdout
     assert "broken" in told
     assert "signal 6" in told
 

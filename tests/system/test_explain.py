@@ -13,7 +13,7 @@ from dbbench.results.trial_files import Watched
 from dbbench.run import explain
 from dbbench.testing.contract import usable
 from dbbench.testing.suite_text import suite_text
-from tests.conftest import Dbbench, run_dbbench
+from tests.conftest import Dbbench, run_dbbench, run_here
 
 SMALL = Path(__file__).parents[1] / "unit" / "small.yaml"
 RECORDS = suite_text(
@@ -40,7 +40,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
         text.replace("    charts:", size).replace("C.ParentId\n", "C.ParentId ORDER BY C.Id\n")
     )
     words = ("-e", "sqlite", "-e", "faulty-crashes", "--rounds", "1", "--format", "csv", "--out", "r")
-    done = run_dbbench(made, "suite", "small.yaml", *words, plugins=("faulty",))
+    done = run_here(made, "suite", "small.yaml", *words, plugins=("faulty",))
     assert (made / "r" / "run.json").is_file(), done.stderr
     return made
 
@@ -78,11 +78,11 @@ def looks_at_others() -> bool:
         other.communicate(b"\n")
 
 
-def test_client_processes_are_profiled(tmp_path: Path, dbbench: Dbbench) -> None:
+def test_client_processes_are_profiled(tmp_path: Path, dbbench: Dbbench, dbbench_here: Dbbench) -> None:
     if not looks_at_others():
         pytest.skip("py-spy, and the right to trace any process: root with SYS_PTRACE, or kernel.yama.ptrace_scope=0")
     (tmp_path / "records.yaml").write_text(RECORDS)
-    dbbench("suite", "records.yaml", "-e", "sqlite", "--rounds", "1", "--format", "csv", "--out", "r")
+    dbbench_here("suite", "records.yaml", "-e", "sqlite", "--rounds", "1", "--format", "csv", "--out", "r")
 
     def clients_are_seen(folder: str) -> bool:
         dbbench("explain", "r", "--step", "reads", "--seconds", "2", status=0)
@@ -105,14 +105,12 @@ def test_a_process_that_ends_while_it_is_watched_leaves_what_was_seen(folder: Pa
 
 
 def test_the_processes_of_a_private_server_are_seen_and_its_own_counts_of_waits(
-    tmp_path: Path, dbbench: Dbbench
+    tmp_path: Path, dbbench: Dbbench, dbbench_here: Dbbench
 ) -> None:
     usable("mysql")
     shutil.copy(SMALL, tmp_path)
-    done = dbbench("suite", "small.yaml", "-e", "mysql", "--rounds", "1", "--format", "csv", "--out", "r")
-    assert done.returncode == 0, done.stdout + done.stderr
-    done = dbbench("explain", "r", "--step", "join", "--seconds", "1")
-    assert done.returncode == 0, done.stdout + done.stderr
+    dbbench_here("suite", "small.yaml", "-e", "mysql", "--rounds", "1", "--format", "csv", "--out", "r", status=0)
+    done = dbbench("explain", "r", "--step", "join", "--seconds", "1", status=0)
     assert "Innodb_row_lock_waits 0" in done.stdout
     watched = Watched.read(tmp_path / "r" / "explain" / "join" / "mysql")
     assert len({*watched.names.values()}) == 2  # the worker and its server
@@ -135,12 +133,12 @@ def test_what_can_not_be_explained_is_refused_in_a_line(
     assert said in done.stderr
 
 
-def test_a_run_of_another_machine_is_not_explained(folder: Path, tmp_path: Path, dbbench: Dbbench) -> None:
+def test_a_run_of_another_machine_is_not_explained(folder: Path, tmp_path: Path, dbbench_here: Dbbench) -> None:
     shutil.copytree(folder / "r", tmp_path / "r")
     manifest = json.loads((tmp_path / "r" / "run.json").read_text("utf-8"))
     manifest["machine"]["cpu"] = "Elbrus"
     (tmp_path / "r" / "run.json").write_text(json.dumps(manifest), "utf-8")
-    done = dbbench("explain", "r", "--step", "join", "-e", "sqlite", status=2)
+    done = dbbench_here("explain", "r", "--step", "join", "-e", "sqlite", status=2)
     assert "can't be explained here: CPU was Elbrus then" in done.stderr
 
 

@@ -18,7 +18,7 @@ import pytest
 
 from dbbench.engine import registry
 from dbbench.errors import Unavailable
-from tests.conftest import run_dbbench, summary
+from tests.conftest import run_here, summary
 
 pytestmark = pytest.mark.matrix
 
@@ -118,7 +118,7 @@ def steps(known: list[tuple[object, ...]]) -> str:
     return text
 
 
-dbbench = partial(run_dbbench, plugins=("faulty",), timeout=7200)
+dbbench = partial(run_here, plugins=("faulty",))
 
 
 @pytest.fixture(scope="module")
@@ -154,7 +154,8 @@ def run(tmp_path_factory: pytest.TempPathFactory, engines: list[str]) -> Path:
         suite.read_text().replace(key, f"{key}        indexes: [sensor_id]\n") + steps(rooms(rows)), "utf-8"
     )
     chosen = [word for name in (*engines, LIAR) for word in ("-e", name)]
-    dbbench(folder, "suite", "mine.yaml", "--rounds", "1", "--trial-timeout", "3600", "--out", "run", *chosen, status=1)
+    how = ("--rounds", "1", "--trial-timeout", "3600", "--format", "csv", "--out", "run")
+    dbbench(folder, "suite", "mine.yaml", *how, *chosen, status=1)
     return folder / "run"
 
 

@@ -45,20 +45,22 @@ def test_tests_of_an_engine_that_lacks_a_library_are_skipped_unless_required(
     assert ("2 skipped" in done.stdout) == (status == 0)
 
 
-def test_what_an_engine_lacks_is_listed_with_the_packages_that_bring_it(dbbench: Dbbench, without_odbc: str) -> None:
-    listed = " ".join(dbbench("engines", "odbc+sqlite", PYTHONPATH=without_odbc).stdout.split())
+def test_what_an_engine_lacks_is_listed_with_the_packages_that_bring_it(
+    dbbench_here: Dbbench, without_odbc: str
+) -> None:
+    listed = " ".join(dbbench_here("engines", "odbc+sqlite", PYTHONPATH=without_odbc).stdout.split())
     assert "odbc+sqlite unavailable the Python module pyodbc needs libodbc.so.2, a library of the system" in listed
     assert "install: apt install unixodbc libsqliteodbc" in listed
 
 
 def test_install_asks_before_it_runs_and_ends_by_what_is_so(
-    dbbench: Dbbench, dbbench_here: Dbbench, without_odbc: str, monkeypatch: pytest.MonkeyPatch
+    dbbench_here: Dbbench, without_odbc: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    printed = dbbench("engines", "install", "--print", "odbc+sqlite").stdout.splitlines()
+    printed = dbbench_here("engines", "install", "--print", "odbc+sqlite").stdout.splitlines()
     assert printed[0] == "apt-get install -y --no-install-recommends unixodbc libsqliteodbc"
     assert printed[1].startswith(f"{sys.executable} -P -m pip install ")
     assert printed[1].endswith(" 'pyodbc>=5.1'")
-    assert dbbench("engines", "install", "--debian", "odbc+sqlite").stdout == "unixodbc libsqliteodbc\n"
+    assert dbbench_here("engines", "install", "--debian", "odbc+sqlite").stdout == "unixodbc libsqliteodbc\n"
     with monkeypatch.context() as patch:  # other tests' runs use this environment
         patch.setattr("dbbench.host.processes.at_work", lambda _module: [])
         patch.setenv("PYTHONPATH", without_odbc)
@@ -66,13 +68,13 @@ def test_install_asks_before_it_runs_and_ends_by_what_is_so(
         asked = dbbench_here("engines", "install", "odbc+sqlite")
     assert "Run this now? [y/N]" in asked.stdout
     assert asked.returncode == 1
-    there = dbbench("engines", "install", "sqlite", status=0)
+    there = dbbench_here("engines", "install", "sqlite", status=0)
     assert "sqlite  available" in there.stdout
     assert "pip" not in there.stdout
-    assert dbbench("engines", "install", "oracel").returncode == 2
+    assert dbbench_here("engines", "install", "oracel").returncode == 2
 
 
-def test_jars_are_fetched_by_the_one_door_and_their_checksums_hold(dbbench: Dbbench, tmp_path: Path) -> None:
+def test_jars_are_fetched_by_the_one_door_and_their_checksums_hold(dbbench_here: Dbbench, tmp_path: Path) -> None:
     """From a repository in which the jar of H2 is another one."""
     pytest.importorskip("jpype")
     jar = tmp_path / "com" / "h2database" / "h2" / "2.4.240" / "h2-2.4.240.jar"
@@ -81,7 +83,7 @@ def test_jars_are_fetched_by_the_one_door_and_their_checksums_hold(dbbench: Dbbe
     cache, home = tmp_path / "cache", tmp_path / "home"
     home.mkdir()
     variables = {"DBBENCH_MAVEN": tmp_path.as_uri(), "DBBENCH_CACHE": str(cache), "HOME": str(home), "DBBENCH_JARS": ""}
-    printed = dbbench("engines", "install", "--print", "h2", "derby", **variables).stdout
+    printed = dbbench_here("engines", "install", "--print", "h2", "derby", **variables).stdout
     assert f"{sys.executable} -P -m dbbench_plugins.jdbc.jars h2 derby\n" in printed
     fetched = subprocess.run(
         [sys.executable, "-m", "dbbench_plugins.jdbc.jars", "h2"],

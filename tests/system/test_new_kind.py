@@ -114,7 +114,8 @@ def test_a_kind_added_in_three_files_is_checked_run_and_reported(dbbench: Dbbenc
 
     assert "did you mean 'Child'" in run("check", "wrong.yaml")
     assert "2. count: Count (count)\n     rows of Child\n" in run("describe", "own.yaml")
-    assert run("suite", "own.yaml", "-e", "sqlite", "--rounds", "1", "--out", "run").startswith("0 ")
+    how = ("--rounds", "1", "--format", "csv,html", "--out", "run")
+    assert run("suite", "own.yaml", "-e", "sqlite", *how).startswith("0 ")
     rows = summary(tmp_path / "run")
     assert rows["count", "sqlite"]["outcome"] == "ok"
     assert float(rows["both", "sqlite"]["value"]) > float(rows["count", "sqlite"]["value"]) > 0

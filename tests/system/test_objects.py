@@ -23,11 +23,11 @@ ONE = suite_text(
 
 
 @pytest.mark.matrix
-def test_layers_load_objects_and_are_drawn_in_parts(tmp_path: Path, dbbench: Dbbench) -> None:
+def test_layers_load_objects_and_are_drawn_in_parts(tmp_path: Path, dbbench_here: Dbbench) -> None:
     for module in ("sqlalchemy", "sqlmodel", "peewee", "django"):
         pytest.importorskip(module)
     named = [word for name in ENGINES for word in ("--engine", name)]
-    done = dbbench("suite", "object-load", "--quick", "--scale", "0.01", "--out", "run", *named, status=0)
+    done = dbbench_here("suite", "object-load", "--quick", "--scale", "0.01", "--out", "run", *named, status=0)
     found = summary(tmp_path / "run")
     steps = ["persist", *(f"{what}-{count}" for what in ("by-key", "in-bulk", "all") for count in (13, 24)), "again-13"]
     for engine in ENGINES:

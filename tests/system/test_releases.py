@@ -32,7 +32,9 @@ def Connection(path):
 """
 
 
-def test_a_release_that_fails_in_any_way_is_an_outcome_and_harms_no_other(tmp_path: Path, dbbench: Dbbench) -> None:
+def test_a_release_that_fails_in_any_way_is_an_outcome_and_harms_no_other(
+    tmp_path: Path, dbbench_here: Dbbench
+) -> None:
     pytest.importorskip("apsw")
     shutil.copy(SMALL, tmp_path)
     index = tmp_path / "index"
@@ -44,7 +46,7 @@ def test_a_release_that_fails_in_any_way_is_an_outcome_and_harms_no_other(tmp_pa
     labels = ("3.96", "3.97", "3.98", "3.99")
     chosen = [word for label in labels for word in ("-e", f"{ENGINE}@{label}")]
     variables = offline(index) | {"DBBENCH_CACHE": str(tmp_path / "cache")}
-    done = dbbench(
+    done = dbbench_here(
         "suite", "small.yaml", "-e", ENGINE, "-e", f"{ENGINE}@again", *chosen, "--quick", "--format", "csv", "--out", "r",
         **variables,
     )  # fmt: skip
@@ -73,10 +75,12 @@ def test_a_release_that_fails_in_any_way_is_an_outcome_and_harms_no_other(tmp_pa
 
 
 @pytest.mark.parametrize(("engine", "old"), [("duckdb", "1.1"), (ENGINE, "3.48")])
-def test_an_old_release_of_a_real_driver_is_measured(tmp_path: Path, dbbench: Dbbench, engine: str, old: str) -> None:
+def test_an_old_release_of_a_real_driver_is_measured(
+    tmp_path: Path, dbbench_here: Dbbench, engine: str, old: str
+) -> None:
     """The plugin drives it, though it is older than what a new environment gets."""
     shutil.copy(SMALL, tmp_path)
-    done = dbbench(
+    done = dbbench_here(
         "suite", "small.yaml", "-e", engine, "-e", f"{engine}@{old}", "--quick", "--format", "csv", "--out", "r"
     )
     found = {name: row for (step, name), row in summary(tmp_path / "r").items() if step == "join"}
