@@ -20,11 +20,12 @@ from tests import dotnet, esent
 
 
 class RecordsByOthers:
-    """Its steps on records are run with another engine that has the same session, and its clients on its tables."""
+    """Its steps on records and texts are run with another engine that has the same statements, its clients on tables."""
 
     test_a_whole_trial_on_records_is_right = None
     test_serves_records_to_threads_as_it_says = None
     test_serves_records_to_processes_as_it_says = None
+    test_runs_a_whole_trial_of_texts = None
 
 
 class ServerByOthers:
@@ -43,7 +44,10 @@ class ServerByOthers:
 _BUSY = {"busy_seconds": 10}
 
 TestSQLite = kit("sqlite")  # as `dbbench plugin check` has it: a minute is longer than the kit holds a lock
-TestAPSW = kit("sqlite+apsw", options=_BUSY)
+
+
+class TestAPSW(kit("sqlite+apsw", options=_BUSY)):
+    test_runs_a_whole_trial_of_texts = None  # its statements are those of `sqlite`
 
 
 class TestAioSQLite(RecordsByOthers, kit("sqlite+aiosqlite", options=_BUSY)): ...
