@@ -149,7 +149,8 @@ class BlocksContract(CommitContract):
         call(engine, session, "update")(key(COUNT - 1), block(1))
         engine.flush()
         total = engine.size().total
-        expect(total >= SIZE * COUNT, f"size(): expected at least {SIZE * COUNT:,} bytes, got {total:,}")
+        # Blocks before it that nobody wrote may be a hole.
+        expect(total >= SIZE, f"size(): expected at least the {SIZE:,} bytes of a block, got {total:,}")
 
     @clause("the-life-of-a-trial")
     def test_a_whole_trial_is_right(self, whole_trial: WholeTrial) -> None:

@@ -57,7 +57,7 @@ def stem(scenario: ScenarioView, name: str) -> str:
 
 
 def of_several(shown: View, scenario: ScenarioView, stems: Container[str]) -> list[str]:
-    """Those of the files' stems that are charts of several steps, which stand before the steps on the page."""
+    """Stems of the charts of several steps, which stand before the steps on the page."""
     names = (
         *(f"over_{found.name}" for found, _ in shown.series),
         *(f"{getattr(view.step, 'swept', '')}-sweep" for view in scenario.steps),
