@@ -72,7 +72,7 @@ def test_a_pull_request_is_gated_and_commented(repository: Path, tmp_path: Path,
     assert install["run"] == "python -m pip install 'dbbench[turso]'"
     summary = tmp_path / "summary.md"
     variables = offline(tmp_path) | {"DBBENCH_CACHE": str(tmp_path / "cache")}
-    assert run_as_a_runner(measure, repository, variables) in ((1,) if planted else (0, 3))  # 3 on a busy machine
+    assert run_as_a_runner(measure, repository, variables) == (1 if planted else 0)
     assert run_as_a_runner(summarise, repository, {"GITHUB_STEP_SUMMARY": str(summary), "NUMBER": "17"}) == 0
     said = summary.read_text()
     assert said.startswith("### turso: head against base\n```\nturso@head against turso@base, round by round")

@@ -227,16 +227,21 @@ def test_a_supervisor_that_stands_still_is_the_outcome_of_its_trial(
 
 
 def test_a_record_is_read_when_it_has_changed(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    """It is parsed while steps are timed. The supervisor writes it twice, and ends when each was seen."""
-    again = "import pathlib\nat = pathlib.Path('steps.json')\nat.with_name('new').write_text(at.read_text().replace('one', 'two'))"
-    script = f"time.sleep(1)\n{again}\nat.with_name('new').rename(at)\ntime.sleep(1)"
+    """It is parsed while steps are timed. It is written anew once the first was seen; the supervisor ends after that."""
+    script = """import pathlib
+until = lambda name: [time.sleep(0.01) for _ in iter(pathlib.Path(name).exists, True)]
+until("one")
+at = pathlib.Path("steps.json")
+at.with_name("new").write_text(at.read_text().replace("one", "two"))
+at.with_name("new").rename(at)
+until("two")"""
     monkeypatch.setattr(runner, "python", lambda *_: [sys.executable, "-c", HEAD + script])
     monkeypatch.chdir(tmp_path)
     atomic_json.write(tmp_path / "steps.json", {"running": "one", "notes": []})
     (tmp_path / "result.json").touch()
     read, seen, known = [], [], RunningStep.read
     monkeypatch.setattr(RunningStep, "read", lambda folder: read.append(folder) or known(folder))
-    runner._supervise(tmp_path, "", (), 60, lambda step, _note: seen.append(step))
+    runner._supervise(tmp_path, "", (), 60, lambda step, _note: (seen.append(step), (tmp_path / step).touch()))
     assert (seen, len(read)) == (["one", "two"], 2)
 
 
