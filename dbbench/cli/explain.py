@@ -68,9 +68,8 @@ def explain(
     console = open_console()
     if Run.open(run).manifest.hosts:
         raise UserError(f"{run} has clients or rounds on several hosts; explain a run of this machine alone")
-    ready = resumed_run(
-        run, None, parse_urls(urls), parse_settings(settings), max_clients=sys.maxsize
-    )  # as the run had
+    # With as many clients as the run had.
+    ready = resumed_run(run, None, parse_urls(urls), parse_settings(settings), max_clients=sys.maxsize, counts=False)
     folder, found = found_of(
         ready, step, engines, seconds, lambda line: console.print(line, style="dim", highlight=False, markup=False)
     )

@@ -29,8 +29,9 @@ def resumed_run(
     rounds: int | None = None,
     cluster: Place | None = None,
     max_clients: int | None = None,
+    counts: bool = True,
 ) -> Ready:
-    """The run at `path`, to continue, or to extend to `rounds` rounds.
+    """The run at `path`, to continue, or to extend to `rounds` rounds; or for trials that don't count.
 
     Raises RunError if it can't be read, UserError if it is of another suite, if a URL or a program of it is not given
     again, if its caches follow an older rule, if no rounds can be added, or if what is left of it would be of another
@@ -51,7 +52,7 @@ def resumed_run(
     if rounds is not None:
         extend(run, rounds)
     trials = trials_of(run)
-    if 0 < len(run.done(trials)) < len(trials) and (differs := list(changed(run))):
+    if counts and 0 < len(run.done(trials)) < len(trials) and (differs := list(changed(run))):
         what = "\n".join(f"  {word}: {then} then, {now} now" for word, then, now in differs)
         raise UserError(
             f"more trials of the run at {run.path} would differ from those it has:\n{what}\nstart a new run"

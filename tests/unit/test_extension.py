@@ -160,6 +160,8 @@ def test_rounds_that_would_be_of_something_else_are_refused(
     today.update(changed)
     with pytest.raises(UserError, match=message):
         resume.resumed_run(run.path, None, rounds=rounds)
+    if rounds is None:
+        assert resume.resumed_run(run.path, None, counts=False)
     assert (run.path / "run.json").read_bytes() == before
 
 
