@@ -85,6 +85,8 @@ class ArraySession(OneReader):
     transaction that it should be part of is given up.
     """
 
+    plain_rows = False
+
 
 class SQLServerDialect(Dialect):
     """Rows are limited, and long values written, as SQL Server does it."""

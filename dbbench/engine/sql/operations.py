@@ -23,6 +23,8 @@ class SQLKeyValue(Session):
 
     #: That of the engine.
     sql: Dialect
+    #: Whether rows of the driver are tuples or lists; else a seek and a range make tuples of them, within the clock.
+    plain_rows: ClassVar[bool] = True
 
     def prepare_call(self, sql: str, rows: int | None = None) -> Call:
         """A statement with placeholders -> call(*values). It commits by itself and gives nothing if `rows` is 0,
@@ -61,6 +63,8 @@ class SQLKeyValue(Session):
     def prepare_seek(self, *, snapshot: bool = False) -> Call:
         """A callable that gives the first pair from a key on, or None."""
         seek = self.prepare_call(self._from_key(1), 1)
+        if self.plain_rows:
+            return seek
 
         def first(wanted: bytes) -> Any:
             row = seek(wanted)
@@ -76,9 +80,11 @@ class SQLKeyValue(Session):
         def read_range(key: bytes, count: int) -> Any:
             if count not in prepared:
                 prepared[count] = self.prepare_call(self._from_key(count))
-            return list(map(tuple, prepared[count](key)))
+            return prepared[count](key)
 
-        return read_range
+        if self.plain_rows:
+            return read_range
+        return lambda key, count: list(map(tuple, read_range(key, count)))
 
     def prepare_scan(self) -> Callable[[], Iterable[Any]]:
         """A callable that gives all pairs in the order of the keys."""

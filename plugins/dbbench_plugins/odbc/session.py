@@ -25,6 +25,7 @@ class ODBCSession(SwitchedSession):
 
     #: Rows of one INSERT ... VALUES (...), (...). One: `executemany`, which every system understands.
     rows_at_once: int = 100
+    plain_rows = False
 
     def prepare_load(self, name: str, table: Table) -> Callable[[Any], object]:
         one = self.sql.insert(name, table)
