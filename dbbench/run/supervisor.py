@@ -75,9 +75,9 @@ class Supervisor:
             ending = self._watch(worker, time.monotonic() + self.process.seconds)
             if self.group and self.group.kills():
                 ending = "memory limit"
-            left = self._kill_all(worker)
+            remarks = self._kill_all(worker)
             if os.environ.get(VARIABLE):
-                self._remove_tables()
+                remarks += self._remove_tables()
         finally:
             shutil.rmtree(work, ignore_errors=True)  # a full disk has room for the rest then
             hidden = secrets(os.environ.get(VARIABLE, ""))  # a driver may print the URL that it was given
@@ -90,7 +90,7 @@ class Supervisor:
             return INTERRUPTED
         status = -signal.SIGKILL if worker.returncode is None else worker.returncode
         disturbed = interference.between(before, interference.reading()) | {"loadavg": interference.loadavg()}
-        self._result(ending, status, left, started, disturbed).write(self.directory)
+        self._result(ending, status, remarks, started, disturbed).write(self.directory)
         return 0
 
     def give_up(self) -> None:
@@ -169,16 +169,18 @@ class Supervisor:
         return own + shared
 
     def _kill_all(self, worker: subprocess.Popen[bytes]) -> list[str]:
-        """Kill all remaining processes of the trial, and return the names of those the worker left."""
+        """Kill all remaining processes of the trial, and return a remark on those that the worker left."""
         by_itself = worker.poll() is not None
         self.copies.end()
         names = kill_all(worker, self.seen, grace=_GRACE_SECONDS)
         with contextlib.suppress(subprocess.TimeoutExpired):
             worker.wait(_DEAD_SECONDS)  # one that held much memory takes its time to die
-        return names if by_itself else []
+        if not (by_itself and names):
+            return []
+        return [f"left {len(names)} process(es) behind, now killed: {', '.join(names)}"]
 
     def _result(
-        self, ending: str, status: int, left: list[str], started: float, disturbed: Mapping[str, object]
+        self, ending: str, status: int, remarks: list[str], started: float, disturbed: Mapping[str, object]
     ) -> TrialResult:
         """The worker's own record, with an outcome for every step that it did not come to."""
         from dbbench.results.trial import StepResult, TrialRecord, fault
@@ -206,7 +208,6 @@ class Supervisor:
         for name, step in steps.items():
             if step.outcome in (Outcome.FAILED, Outcome.CRASHED) and _NO_SPACE.search(step.detail):
                 steps[name] = step.because(Outcome.DISK_FULL, step.detail)
-        remarks = [f"left {len(left)} process(es) behind, now killed: {', '.join(left)}"] if left else []
         if done == len(planned.steps) and (status or ending != "ended"):
             remarks.append(f"after its last step: {detail}")
         return planned.trial.result(
@@ -219,17 +220,17 @@ class Supervisor:
             noise=disturbed,
         )
 
-    def _remove_tables(self) -> None:
-        """Have another worker remove what this one made in the user's database and didn't remove."""
+    def _remove_tables(self) -> list[str]:
+        """Have another worker remove what this one made in the user's database; return a remark if it may be there."""
         from dbbench.run.record import RunningStep
 
         work = Path(self.process.work) / "data"
         try:
             if not RunningStep.read(self.directory).made:
-                return
+                return []
         except (OSError, ValueError):  # it came to nothing, or a plugin wrote it
-            return
-        with contextlib.suppress(subprocess.TimeoutExpired):
+            return []
+        try:
             work.mkdir(mode=0o700, parents=True, exist_ok=True)
             subprocess.run(
                 python("dbbench.run.worker", str(self.directory), "remove", program=self.process.python),
@@ -239,8 +240,11 @@ class Supervisor:
                 env=environment(**self._packages()),
                 cwd=work,
                 timeout=_REMOVE_SECONDS,
-                check=False,
+                check=True,
             )
+        except (OSError, subprocess.SubprocessError):
+            return ["its tables may still be at the URL: drop them before the next run"]
+        return []
 
     def _ending(self, ending: str, status: int) -> tuple[Outcome, str]:
         if ending == "timeout":

@@ -189,9 +189,11 @@ class SQLEngine(Engine):
                 session.execute(self.sql.create_table(name, table))
                 made.append(name)
         finally:
-            session.close()
-            if self.url and len(made) < len(tables):  # no more than these: others may not be ours
-                self.drop(made)
+            try:
+                session.close()
+            finally:
+                if self.url and 0 < len(made) < len(tables):  # no more than these: others may not be ours
+                    self.drop(made)
 
     def _sql_session(self) -> SQLSession:
         """Connect. Raises Unsupported if the engine's sessions answer no SQL."""

@@ -77,7 +77,12 @@ class PGVector(VectorTable, PostgreSQL):
             raise Unsupported(f"the database already has a table {taken}")
         self.session.execute("CREATE EXTENSION IF NOT EXISTS vector")
         self.made = [*self.made, *_TABLES]
-        super().create_vectors(vectors)
+        try:
+            super().create_vectors(vectors)
+        except BaseException:
+            if self.url:  # none was there before
+                self.drop(_TABLES)
+            raise
 
     def remove(self, tables: Mapping[str, Table]) -> None:
         if self.url:
