@@ -190,7 +190,7 @@ def _copied(data: Path, copy: Path) -> str:
     if any(path.is_symlink() for path in data.rglob("*")):
         return "a link may lead out of its folder"
     if len(files) > _MOST_FILES or sum(path.stat().st_blocks for path in files) * 512 > _MOST_BYTES:
-        return "it is too large to be copied"
+        return "the folder is too large"
     shutil.rmtree(copy, ignore_errors=True)
     command = ["cp", "-a", "--reflink=auto", "--sparse=always", str(data), str(copy)]
     done = subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True, check=False)

@@ -216,7 +216,7 @@ class Worker:
             missing = "acknowledged commits were missing in a copy of its folder, and it has files elsewhere"
             names = ", ".join(file.name for file in files[:3])
             self.record.no_rank = self.record.no_rank or f"{missing}: {names}"
-            return "not checked: the engine has files outside of its folder"
+            return "missing in the copy, and may be in files elsewhere"
         if verdict.wrong:
             copied = "copied when its last call had returned, and opened by a new process"
             raise WrongAnswer(f"{'seen by another client' if context.engine.url else copied}: {verdict.wrong}")
@@ -227,8 +227,8 @@ class Worker:
     ) -> list[Path]:
         """Answers by the reference, in the process that checks copies, within the memory that a run allows."""
         call = partial(compute, questions, tables, files, out, self.order.process.memory_limit)
-        if self.copies.offered:
-            self.copies.check(self.setup.directory, call)
+        if self.copies.offered and (why := self.copies.check(self.setup.directory, call).why):
+            raise NotVerified(f"answer not computed: {why}")
         return call()  # what is there isn't computed again
 
     def _make_tables(self, engine: Engine) -> None:

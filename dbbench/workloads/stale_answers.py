@@ -37,7 +37,7 @@ def check(step: QueryStep, context: StepContext) -> None:
             f"its parameters are drawn, its data has more than {MOST_BYTES // 2**20} MiB, or rows of it were changed"
         )
     if (path := known_answer(asked, context.files)) is None:
-        raise Unsupported("the reference did not compute it without a row, before the run")
+        raise Unsupported("the reference returned no answer for the data less one row, before the run")
     old, new = (read_answers(each) for each in (context.answers[step.name], path))
     if why := refused(new):
         raise Unsupported(why)

@@ -275,7 +275,7 @@ def test_commits_that_are_missing_beside_files_elsewhere_take_the_rank(
     Worker(tmp_path).run()
     record = json.loads((tmp_path / "steps.json").read_text())
     (step,) = record["steps"]
-    assert (step["outcome"], step["facts"]["copy"].partition(":")[0]) == ("ok", "not checked")
+    assert (step["outcome"], step["facts"]["copy"].partition(",")[0]) == ("ok", "missing in the copy")
     missing = "acknowledged commits were missing in a copy of its folder, and it has files elsewhere: "
     assert record["no_rank"].startswith(missing)
 
