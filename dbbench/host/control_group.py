@@ -41,7 +41,7 @@ class Group:
         return 0
 
     def remove(self) -> None:
-        """Kill what is still in it, and remove it, or leave an empty one to a later dbbench. Nothing if it is gone."""
+        """Kill what is still in it, and remove it; or leave it to a later dbbench after 5 s. Nothing if it is gone."""
         until = time.monotonic() + _REMOVE_SECONDS
         while True:
             try:

@@ -319,5 +319,5 @@ class MySQLServer(ClientServer):
         found = {name: self.variables.get(name) for name in names}
         flush, binary, sync_binary = found.values()
         # After a crash the server undoes what isn't in its binary log, if it keeps one.
-        tier = Tier.POWER if flush == "1" and (binary == "OFF" or sync_binary == "1") else Tier.PROCESS
+        tier = Tier.POWER if flush == "1" and (binary in (None, "OFF") or sync_binary == "1") else Tier.PROCESS
         self.give(tier if flush in ("1", "2") else Tier.MEMORY, found)
