@@ -527,6 +527,10 @@ def test_the_answer_is_within_the_first_screen_and_the_next_chart_a_screen_away(
             " each.scrollWidth <= each.clientWidth || each.textContent))"
         )
         assert set(heads) == {True}  # and no head
+    figures = page.locator(".bars span:nth-child(4):visible").evaluate_all(
+        "(all) => all.map((each) => each.scrollWidth <= each.clientWidth || each.textContent)"
+    )
+    assert set(figures) == {True}
 
 
 @pytest.mark.parametrize(
