@@ -1,8 +1,8 @@
 """Draws the calls whose results are kept, and compared when the clock has stopped.
 
 A result is kept by reference while its chunk of calls is timed, and copied right after that. `KeptCalls` keeps the
-first calls. Each later range is twice as long as the one before it. Of each, as many calls in a
-row are kept, from a random place that an engine can't foresee.
+first calls. Each later range is twice as long as the one before it. Of each, as many calls in a row are kept, from a
+random place that an engine can't foresee.
 """
 
 import random

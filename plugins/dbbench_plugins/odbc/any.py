@@ -118,9 +118,9 @@ class ODBC(ClientServer):
         if not self.known:
             return found
         engine = resolve_name(self.known.engine)
-        told = engine if self.known.alike else self
+        licensed = engine if self.known.alike else self
         return replace(
-            found, dialect=engine.dialect, publication=told.publication, publication_note=told.publication_note
+            found, dialect=engine.dialect, publication=licensed.publication, publication_note=licensed.publication_note
         )
 
     @property
