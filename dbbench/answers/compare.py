@@ -68,7 +68,7 @@ def check_batches(
     pieces = []
     others: set[str] = set()
     fields = list(expected.schema)
-    for batch in batches:
+    for batch in map(arrow_batch, batches):
         if batch.num_columns != expected.num_columns:
             raise WrongAnswer(f"{batch.num_columns} columns instead of {expected.num_columns}")
         if declared is not None:
@@ -89,11 +89,21 @@ def check_batches(
     return others
 
 
+def arrow_batch(given: object) -> pa.RecordBatch:
+    """Return it, if it is an Arrow batch: another class could make its values when they are looked at.
+
+    Raises WrongAnswer.
+    """
+    if not isinstance(given, pa.RecordBatch):
+        raise WrongAnswer(f"a query returned {type(given).__name__} in place of an Arrow batch")
+    return given
+
+
 def with_keys_of(batches: Iterable[pa.RecordBatch], expected: pa.Table, column: int) -> Iterator[pa.RecordBatch]:
     """Batches without the rows that have a key, in this column, that no expected row has. Raises WrongAnswer."""
     field = expected.schema.field(column)
     keys = normal(expected.column(column), field).combine_chunks()
-    for batch in batches:
+    for batch in map(arrow_batch, batches):
         if batch.num_columns != expected.num_columns:
             raise WrongAnswer(f"{batch.num_columns} columns instead of {expected.num_columns}")
         found = normal(batch.column(column), field)

@@ -27,7 +27,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from dbbench.errors import WrongAnswer
+from dbbench.answers.compare import arrow_batch
 from dbbench.loadgen.kept_calls import KeptCalls
 
 Clock = Callable[[], int]
@@ -306,27 +306,21 @@ def read_batches(batches: Iterable[Any], column: int) -> int:
             rows += _ROWS(given)
             given.column(column)
     except TypeError:
-        _refuse(given)
+        if given is not None:
+            arrow_batch(given)
         raise
     return rows
 
 
 def read_batches_column(batches: Iterable[Any], column: int) -> list[Any]:
-    """Take each Arrow batch and keep one of its columns. Raises WrongAnswer for batches that aren't Arrow's.
-
-    Another class could make its values when they are looked at.
-    """
+    """Take each Arrow batch and keep one of its columns. Raises WrongAnswer for batches that aren't Arrow's."""
     given = None
     try:
         return [batch.column(column) for batch in batches if _ROWS(given := batch)]
     except TypeError:
-        _refuse(given)
+        if given is not None:
+            arrow_batch(given)
         raise
-
-
-def _refuse(given: object) -> None:
-    if given is not None and not isinstance(given, pa.RecordBatch):
-        raise WrongAnswer(f"a query returned {type(given).__name__} in place of an Arrow batch") from None
 
 
 def read_own_column(rows: Any, column: int) -> Any:

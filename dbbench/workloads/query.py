@@ -15,7 +15,7 @@ from typing import Any
 
 import pyarrow as pa
 
-from dbbench.answers.compare import as_batches, as_table, check_batches
+from dbbench.answers.compare import arrow_batch, as_batches, as_table, check_batches
 from dbbench.answers.stored import only_column, ranks_of, row_count
 from dbbench.engine.sql.session import SQLSession
 from dbbench.errors import NotVerified, Unsupported, WrongAnswer
@@ -219,7 +219,8 @@ class _Answer:
     def compare(self, given: Any) -> None:
         """Compare every column of every row."""
         try:
-            batches = [*(as_batches(given, ranks_of(self.expected[0])[0].schema) if self.rows else given)]
+            schema = ranks_of(self.expected[0])[0].schema
+            batches = [*(as_batches(given, schema) if self.rows else map(arrow_batch, given))]
         except WrongAnswer as exc:
             self.wrong = self.wrong or str(exc)
             return

@@ -201,6 +201,11 @@ def test_batches_go_by_place_and_may_have_other_names_types_and_sizes() -> None:
     check_batches(iter([second, first]), EXPECTED, ordered=False)
 
 
+def test_what_only_looks_like_a_batch_is_refused() -> None:
+    with pytest.raises(WrongAnswer, match="a query returned Table in place of an Arrow batch"):
+        check_batches([EXPECTED], EXPECTED, ordered=True)  # type: ignore[list-item]
+
+
 def test_decimals_and_floats_may_come_in_turn() -> None:
     large = pa.table({"sum": pa.array([D(10**9), D(10**9)], MONEY)})
     decimals, floats = pa.record_batch({"": pa.array([D(10**9)], MONEY)}), pa.record_batch({"": [1e9 + 0.9]})

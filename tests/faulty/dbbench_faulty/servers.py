@@ -20,7 +20,7 @@ class Forgets(Named, Redis):
     def open(self) -> None:
         super().open()
         (self.directory / "many").mkdir(exist_ok=True)
-        for number in range(1_001):
+        for number in range(4_001):
             (self.directory / "many" / str(number)).touch()
 
 
