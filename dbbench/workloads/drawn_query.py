@@ -24,6 +24,7 @@ from dbbench.loadgen.job import ClientTimings, Job, Kept
 from dbbench.loadgen.query_calls import DrawnCalls
 from dbbench.results.facts import StepFacts
 from dbbench.results.outcome import Outcome
+from dbbench.suite.changes import Changes
 from dbbench.suite.steps.query import QueryStep
 from dbbench.workloads import load_control
 from dbbench.workloads.context import StepContext, StepMeasurement
@@ -44,7 +45,10 @@ def measure(step: QueryStep, context: StepContext) -> StepMeasurement:
         if not known:
             raise Unsupported("the number of rows to return is unknown")
         first = calls.named(0, clients.count, [0])[0]
-        calls = replace(calls, rows=row_count(_expected(step, [first], context)[0][0]))
+        try:
+            calls = replace(calls, rows=row_count(_expected(step, [first], context)[0][0]))
+        except NotVerified as exc:
+            raise Unsupported(f"the number of rows to return is unknown: {exc}") from exc
     samples: list[Kept] = []
 
     def driven(job: Job) -> ClientTimings:
@@ -113,7 +117,8 @@ def _compare(step: QueryStep, context: StepContext, calls: DrawnCalls, of: int, 
 def _expected(step: QueryStep, values: Sequence[Mapping[str, Any]], context: StepContext) -> list[list[pa.Table]]:
     """The right answers of each call. Raises NotVerified if there is none."""
     found = []
-    questions = [replace(question(step), parameters=each) for each in values]
+    asked = question(step, context.changes.get(step.name, Changes()).statements)
+    questions = [replace(asked, parameters=each) for each in values]
     with tempfile.TemporaryDirectory(prefix="dbbench-drawn-") as folder:
         for path in context.compute(questions, context.tables, context.files, Path(folder)):
             answers = read_answers(path)

@@ -7,6 +7,7 @@ from dataclasses import replace
 from itertools import islice
 from pathlib import Path
 from typing import Any
+from unittest.mock import Mock
 
 import pyarrow as pa
 import pytest
@@ -18,6 +19,7 @@ from dbbench.loadgen.job import ClientTimings, Job, Kept
 from dbbench.loadgen.kept_calls import kept_places
 from dbbench.loadgen.query_calls import DrawnCalls
 from dbbench.results.outcome import Outcome
+from dbbench.suite.changes import Changes
 from dbbench.suite.loader import parse_suite
 from dbbench.suite.steps.base import Clients
 from dbbench.suite.steps.query import QueryStep
@@ -185,6 +187,13 @@ def test_an_engine_that_answers_otherwise_is_wrong(files: Files, tmp_path: Path,
     assert found.detail.startswith("with buyer = ")
 
 
+def test_calls_are_compared_with_what_statements_have_made_of_the_data(context: StepContext) -> None:
+    sql = "UPDATE Orders SET Price = 2.5 WHERE Buyer > 3"
+    context.session.connection.execute(sql)  # type: ignore[attr-defined]
+    found = query.measure(QUERY, replace(context, changes={QUERY.name: Changes(statements=((sql, 1),))}))
+    assert (found.outcome, found.detail) == (Outcome.OK, "")
+
+
 def test_without_an_answer_it_is_timed_and_not_verified(context: StepContext) -> None:
     step = changed(QUERY, answer="none", read="")
     found = query.measure(step, context)
@@ -215,6 +224,8 @@ def test_the_null_engine_steps_as_many_rows(files: Files, tmp_path: Path) -> Non
     for context in loaded(SUITE, files, tmp_path, registry.load("null")):
         found = query.measure(QUERY, context)
         assert len(found.samples) == 60
+        with pytest.raises(Unsupported, match="rows to return is unknown: no room"):
+            query.measure(QUERY, replace(context, compute=Mock(side_effect=NotVerified("no room"))))
         assert len(statement.measure(ORDER, context).samples) == 50
 
 
