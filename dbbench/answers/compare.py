@@ -6,7 +6,8 @@ Both sides are brought to the types of the right answer and compared column by c
 - a number that comes as another numeric type is the same number if it has the same value; so is 0 or 1 for a boolean;
 - a decimal is compared exactly; one that comes as a float is equal within half a unit of its last
   place, or one part in 10^9 (a float can't hold more of a large sum);
-- a real (4 bytes) is equal within one part in 10^6, a double within one in 10^12;
+- a real (4 bytes) is equal within one part in 10^6, a double within one in 10^12; so is the sum of a table's column,
+  or within one in 10^12 of what the magnitudes of positive and negative parts may come to;
 - a date or time may come as ISO text or YYYYMMDD; a date is its midnight;
 - spaces at the end of a text are ignored (CHAR columns are padded by some systems);
 - a fraction that was computed, such as a mean or a sum, is the same within one part in 10^9, or in 10^12 of the
@@ -287,17 +288,17 @@ def _tolerance(field: pa.Field, size: _Floats) -> _Floats:
     known, wanted = field.metadata or {}, field.type
     computed, is_decimal = COMPUTED_KEY in known, pa.types.is_decimal(wanted)
     if wanted == pa.float32():
-        return size * 1e-6
+        return np.maximum(size * 1e-6, added * 1e-12)
     if not (computed or is_decimal):
-        return size * 1e-12
+        return np.maximum(size, added) * 1e-12
     places = int(known.get(b"places", wanted.scale if is_decimal else 0))
     if computed and places >= _PLACES_OF_MEANS:
         unit = 1.000001 * 10.0**-places
     else:
         unit = 0.5 * 10.0**-places if is_decimal and b"places" not in known else 0.0
-    added = float(known.get(MAGNITUDE, 0.0))
-    largest = np.max(size, where=np.isfinite(size), initial=added) if computed else 0.0
+    largest = np.max(size, where=np.isfinite(size), initial=added) if computed else added
     return np.maximum(np.maximum(unit, largest * 1e-12), size * 1e-9)
+    added = float(known.get(MAGNITUDE, 0.0))
 
 
 def _row(row: Mapping[str, Any]) -> str:
@@ -309,8 +310,11 @@ def _shown(value: Any) -> str:
     return shown if len(shown) <= _SHOWN else f"{shown[: _SHOWN - 3]}..."
 
 
-def check_value(found: Any, expected: str, data_type: DataType, what: str) -> None:
-    """Compare one value with its text, by the rules above. Raises WrongAnswer."""
+def check_value(found: Any, expected: str, data_type: DataType, what: str, magnitude: float = 0.0) -> None:
+    """Compare one value with its text, by the rules above. Of a sum of both signs `magnitude` says of what size.
+
+    Raises WrongAnswer.
+    """
     kind = arrow_type(data_type)
     if pa.types.is_decimal(kind):
         kind = pa.decimal128(38, kind.scale)  # a sum may be wider than its column
@@ -320,3 +324,4 @@ def check_value(found: Any, expected: str, data_type: DataType, what: str) -> No
         check_rows([(found,)], pa.table({what: pa.array([expected]).cast(kind)}), ordered=True)
     except WrongAnswer as exc:
         raise WrongAnswer(str(exc).removeprefix("column ").removesuffix(" (1 of 1 rows differ)")) from exc
+    field = pa.field(what, kind, metadata={MAGNITUDE: repr(magnitude)})

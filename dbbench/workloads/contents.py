@@ -193,16 +193,19 @@ def _count(engine: SQLEngine, session: Session, name: str) -> Any:
 
 def _check_figures(context: StepContext, engine: SQLEngine, session: Session, name: str) -> None:
     known, table = context.files.manifest["tables"][name], context.tables[name]
-    wanted = [("COUNT(*)", str(known["rows"]), COUNT)]
+    wanted = [("COUNT(*)", str(known["rows"]), COUNT, 0.0)]
     for column, checks in known["columns"].items():
         kind = table.columns[column].data_type
         for key, text in checks.items():
-            plain = f"{key.upper()}({engine.sql.quoted(column)})"
-            wanted.append((engine.sql.total(column, kind.name) if key == "sum" else plain, text, kind))
-    sql = f"SELECT {', '.join(part for part, _, _ in wanted)} FROM {engine.sql.quoted(name)}"
+            part, size = f"{key.upper()}({engine.sql.quoted(column)})", 0.0
+            if key == "sum":
+                part, least, greatest = engine.sql.total(column, kind.name), float(checks["min"]), float(checks["max"])
+                size = known["rows"] * max(-least, greatest) if least < 0 < greatest else 0.0
+            wanted.append((part, text, kind, size))
+    sql = f"SELECT {', '.join(part for part, *_ in wanted)} FROM {engine.sql.quoted(name)}"
     (row,) = fetch(session, sql + _of_the_dataset(context, engine, name))
-    for value, (part, text, kind) in zip(row, wanted, strict=True):
-        check_value(value, text, kind, f"{part} of {name}")
+    for value, (part, text, kind, size) in zip(row, wanted, strict=True):
+        check_value(value, text, kind, f"{part} of {name}", size)
 
 
 def _numbered(table: Table) -> bool:

@@ -4,6 +4,7 @@ import os
 import subprocess
 from collections.abc import Iterator
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any, ClassVar
 
 import pyarrow as pa
@@ -14,10 +15,10 @@ from dbbench.datasets.cache import materialise
 from dbbench.engine.base import Engine, Setup
 from dbbench.errors import WrongAnswer
 from dbbench.host.processes import descendants
-from dbbench.suite.dataset import Dataset
+from dbbench.suite.dataset import Column, Dataset
 from dbbench.suite.model import Tier
 from dbbench.suite.steps.statement import StatementStep
-from dbbench.workloads.contents import _compare, check_after, let_go
+from dbbench.workloads.contents import _check_figures, _compare, check_after, let_go
 from dbbench.workloads.context import StepContext, StepsSoFar
 from dbbench.workloads.ondisk import on_disk, others
 from dbbench_plugins.sqlite import SQLite
@@ -116,6 +117,21 @@ def test_a_process_of_a_server_that_ends_while_it_is_looked_at_is_none_of_it(
     engine = ScheduleStats(Setup(tmp_path, Tier.POWER))
     monkeypatch.setattr(engine, "processes", lambda: [ended.pid, os.getppid()])
     assert others(engine) - descendants().keys() == {os.getppid()}
+
+
+@pytest.mark.parametrize(("kind", "part"), [("double", -0.3), ("real", -0.3), ("decimal(19, 4)", -0.3)])
+def test_a_sum_whose_parts_cancel_is_measured_by_them(kind: str, part: float) -> None:
+    column = Column.model_validate({"type": kind, "values": {"kind": "quantiles", "points": {0: -1, 1: 1}}})
+    known = {"rows": 2, "columns": {"W": {"min": "-1e12", "max": "1e12", "sum": "0.0"}}}
+    context: Any = SimpleNamespace(
+        files=SimpleNamespace(manifest={"tables": {"T": known}}),
+        tables={"T": SimpleNamespace(columns={"W": column})},
+        data=SimpleNamespace(rows={"T": 2}),
+    )
+    given = pa.table({"count": [2], "min": [-1e12], "max": [1e12], "sum": [part]})
+    _check_figures(context, SQLite, Given(given), "T")  # type: ignore[arg-type]
+    with pytest.raises(WrongAnswer, match="SUM"):
+        _check_figures(context, SQLite, Given(given.set_column(3, "sum", [[9.0]])), "T")  # type: ignore[arg-type]
 
 
 def test_rows_with_other_keys_than_the_expected_are_left_out() -> None:
