@@ -135,6 +135,11 @@ class ExpectedRecords:
     #: What the clients of the latest mix called, and how many calls each made, for those who check it.
     mixed: Any = None
 
+    @property
+    def beyond(self) -> int:
+        """A number above all that were ever inserted: the next inserts begin there."""
+        return max([self.next, *(numbers.stop for numbers in self.further)])
+
     def write(self, stop: int) -> int:
         """The records from `first` up to `stop` get a new version: that one."""
         self.newest += 1

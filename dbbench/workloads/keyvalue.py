@@ -61,6 +61,8 @@ def _calls(step: KeyValueStep, context: StepContext, records: RecordSet, expecte
     writes_there = step.operation in ("update", "delete")
     if existing == 0 and step.operation != "insert":
         raise Unsupported(f"there are no records to {step.operation}: no step before this one could insert any")
+    if step.timed and step.operation == "update" and count < step.clients.count:
+        raise Unsupported(f"of {step.clients.count} clients each needs a record of its own to update, of {count:,}")
     if count > existing and writes_there:
         raise Unsupported(f"there are {existing:,} records to {step.operation}, not {count:,}")
     inputs = replace(
@@ -74,7 +76,9 @@ def _calls(step: KeyValueStep, context: StepContext, records: RecordSet, expecte
     check_read(timings.kept, context, expected)
     found = throughput(timings, count, clients)
     left = replace(expected)
-    if step.operation == "insert":
+    if step.operation == "insert" and inputs.first > left.next:
+        left.further = [*left.further, range(inputs.first, inputs.first + count)]
+    elif step.operation == "insert":
         left.next += count
     elif step.operation == "update":
         if inputs.among:
@@ -100,8 +104,7 @@ def _timed(step: KeyValueStep, context: StepContext, records: RecordSet, job: Jo
     def driven(job: Job) -> ClientTimings:
         nonlocal expected, written, calls
         assert isinstance(job.inputs, KeySequence)
-        beyond = max((numbers.stop for numbers in expected.further), default=0)
-        first = max(expected.next, beyond) if step.operation == "insert" else job.inputs.first
+        first = expected.beyond if step.operation == "insert" else job.inputs.first
         inputs = replace(job.inputs, first=first, version=expected.newest + 1, endless=True)
         found = context.drive(replace(job, inputs=inputs), clients)
         check_read(found.kept, context, expected)
@@ -140,7 +143,7 @@ def _left(before: ExpectedRecords, inputs: KeySequence, taken: Mapping[int, int]
 
 
 def _inputs(step: KeyValueStep, records: RecordSet, expected: ExpectedRecords, count: int) -> KeySequence:
-    first = expected.next if step.operation == "insert" else expected.first
+    first = expected.beyond if step.operation == "insert" else expected.first
     # Of fewer than there are: those that a delete or an insert takes follow one another, others lie anywhere.
     some = (
         step.order == "random"
@@ -353,9 +356,6 @@ def sample(context: StepContext, operation: str) -> None:
     if pairs:
         _check_versions(expected, *records.named(pairs))
     if operation == "read":
-        missing = np.array(
-            [expected.first - 1 if expected.first else expected.next + sum(map(len, expected.further)) + 10**6],
-            np.uint64,
-        )
+        missing = np.array([expected.first - 1 if expected.first else expected.beyond + 10**6], np.uint64)
         if run(records.keys(missing)[0]) is not None:
             raise WrongAnswer("it has a record that was never inserted, or was deleted")

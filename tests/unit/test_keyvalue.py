@@ -251,6 +251,26 @@ def test_steps_one_after_another_leave_what_the_check_expects() -> None:
     assert (on.data.expected_records.first, on.data.expected_records.next, len(on.engine.held)) == (400, 1150, 750)
 
 
+def test_inserts_go_on_beyond_those_of_several_clients() -> None:
+    on = bench()
+    run(on, step("insert", count=2))
+    made = MixStep(
+        kind="mix", name="mix", title="Mix", operations=20, weights={"insert": 1}, clients=Clients(threads=2)
+    )  # fmt: skip
+    on.data.accept(made, mix.measure(made, on))
+    run(on, step("insert", count=10))
+    run(on, step("insert", count=5, transaction=2))
+    assert sorted(map(number_of, on.engine.held))[-15:] == [*range(23, 38)]  # type: ignore[attr-defined]
+
+
+def test_what_was_never_inserted_is_beyond_all_that_was() -> None:
+    on, numbers = bench(), range(3, 10**6 + 4, 10**6)
+    run(on, step("insert", count=1))
+    on.data.expected_records.further = [numbers]
+    on.engine.held.update(RECORDS.pairs(np.array(numbers, np.uint64)))  # type: ignore[attr-defined]
+    run(on, step("read"))
+
+
 def test_a_step_that_is_refused_changes_nothing_of_what_is_expected() -> None:
     class One(Dict):
         concurrency = Concurrency(threads=1)
@@ -275,6 +295,9 @@ def test_more_records_than_there_are_can_not_be_asked_for(operation: str) -> Non
     if operation in ("update", "delete"):
         with pytest.raises(Unsupported, match="there are 10 records"):
             keyvalue.measure(step(operation, count=11), on)
+    if operation == "update":
+        with pytest.raises(Unsupported, match="of 11 clients each needs a record of its own to update, of 10"):
+            keyvalue.measure(step(operation, duration=1, clients=Clients(threads=11)), on)
     run(on, step(operation))
 
 
