@@ -45,6 +45,9 @@ class WorkerRecord(TrialRecord, RunningStep):
 
     model_config = ConfigDict(frozen=False)
 
+    #: Whether the worker came to its end; a driver may end the process with status 0.
+    ended: bool = False
+
     @property
     def by_name(self) -> dict[str, StepResult]:
         """The results so far, by the steps' names."""

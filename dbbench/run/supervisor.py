@@ -208,7 +208,7 @@ class Supervisor:
         for name, step in steps.items():
             if step.outcome in (Outcome.FAILED, Outcome.CRASHED) and _NO_SPACE.search(step.detail):
                 steps[name] = step.because(Outcome.DISK_FULL, step.detail)
-        if done == len(planned.steps) and (status or ending != "ended"):
+        if done == len(planned.steps) and (status or ending != "ended" or not record.ended):
             remarks.append(f"after its last step: {detail}")
         return planned.trial.result(
             steps.values(),

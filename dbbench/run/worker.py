@@ -130,7 +130,8 @@ class Worker:
             if died:
                 outcome, detail = Outcome.CRASHED, died
             self._give_up(outcome, detail, exc)
-            self._save()
+        self.record.ended = True
+        self._save()
 
     @contextmanager
     def _entered(self) -> Iterator[None]:

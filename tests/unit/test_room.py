@@ -110,6 +110,17 @@ def test_an_engine_that_has_no_space_left_did_not_fail(tmp_path: Path, detail: s
 
 
 @pytest.mark.parametrize(
+    ("ended", "remarks"), [(True, ()), (False, ("after its last step: the process ended itself with status 0",))]
+)
+def test_a_driver_that_ends_the_process_is_told(tmp_path: Path, ended: bool, remarks: tuple[str, ...]) -> None:
+    order(tmp_path)
+    record = {"steps": [{"name": "fill", "outcome": "ok"}], "ended": ended}
+    (tmp_path / "steps.json").write_text(json.dumps(record))
+    (tmp_path / "stderr.txt").touch()
+    assert Supervisor(tmp_path)._result("ended", 0, [], 0.0, {}).remarks == remarks
+
+
+@pytest.mark.parametrize(
     ("record", "why"),
     [
         ({"engine": {"title": 301 * "x"}}, "engine.title: String should have at most 300 characters"),
