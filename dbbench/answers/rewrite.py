@@ -6,6 +6,7 @@ Each rewriting here is one of DataFusion's faults, with a test of its own that f
 
 import itertools
 import re
+import string
 from collections.abc import Callable, Iterator, Mapping
 from decimal import Decimal
 from typing import Any
@@ -21,6 +22,7 @@ Kind = tuple[str, tuple[int, ...]]
 #: Reads an order that doesn't say where nulls stand otherwise than PostgreSQL does.
 _NULLS_SMALL = type("NullsSmall", (Postgres,), {"NULL_ORDERING": "nulls_are_small"})
 _WHOLE = ("integer", "bigint")
+_LETTERS = [exp.Literal.string(letters) for letters in (string.ascii_uppercase, string.ascii_lowercase)]
 #: A time with a zone, and what is said of it.
 _ZONED = re.compile(r"\d+-\d+-\d+[ T]\d+:\d+[\d:.]*\s*([+-]\d+(:?\d+)*|[A-Za-z][\w/]*)")
 NO_ZONE = "a time without a zone"
@@ -50,9 +52,10 @@ def readings(tree: exp.Query) -> Iterator[exp.Query]:
 
 
 def other_matches(tree: exp.Query, has_capitals: Callable[[str], bool]) -> Iterator[exp.Query]:
-    """How LIKE may match otherwise: it ignores capitals in some systems, and in some a backslash is one more character.
+    """How LIKE may match otherwise: it ignores capitals in some systems, in some a backslash is one more character.
 
-    `has_capitals` says it of a column's name. Nothing is returned for what makes no difference.
+    Some ignore those of ASCII alone. `has_capitals` says it of a column's name. Nothing is returned for what makes no
+    difference.
     """
     likes = [*tree.find_all(exp.Like)]
     texts = [str(each.expression.name) if each.expression.is_string else "A" for each in likes]
@@ -61,14 +64,18 @@ def other_matches(tree: exp.Query, has_capitals: Callable[[str], bool]) -> Itera
         any(text != text.upper() for text in texts) and any(has_capitals(name) for name in columns)
     )
     plain = any("\\" in each.expression.name and not isinstance(each.parent, exp.Escape) for each in likes)
-    for plainly, case in [*itertools.product({False, plain}, {False, any_case})][1:]:
+    beyond_ascii = any(not each.expression.is_string or not each.expression.name.isascii() for each in likes)
+    cases = ["exact", *["any"] * any_case, *["ASCII"] * (any_case and beyond_ascii)]
+    for plainly, case in [*itertools.product(sorted({False, plain}), cases)][1:]:
         made = tree.copy()
         for each in [*made.find_all(exp.Like)]:
             pattern = each.expression
             if plainly and pattern.is_string and not isinstance(each.parent, exp.Escape):
                 pattern.set("this", pattern.name.replace("\\", "\\\\"))
-            if case:
+            if case == "any":
                 each.replace(exp.ILike(**each.args))
+            for part in ("this", "expression") if case == "ASCII" else ():
+                each.set(part, exp.func("TRANSLATE", each.args[part], *_LETTERS))
         yield made
 
 

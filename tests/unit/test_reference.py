@@ -120,6 +120,7 @@ TEXTS: Content = {
         "Id": ("integer", [1, 2, 3, 4, 5]),
         "Name": ("varchar(9)", ["Abc", "abc", "a\\%c", "a%c", None]),
         "Low": ("varchar(9)", ["ab", "b", "c", "d", "e"]),
+        "City": ("varchar(9)", ["Röm", "RÖM", "röm", "x", None]),
     }
 }
 
@@ -136,6 +137,8 @@ TEXTS: Content = {
         ("Low LIKE 'b%'", [[2]]),
         ("Name LIKE '%'", [[1, 2, 3, 4]]),
         ("Name LIKE Low || '%'", [[], [1]]),
+        ("City LIKE '%röm%'", [[3], [1, 2, 3], [1, 3]]),  # SQLite ignores those of ASCII alone
+        ("City LIKE 'R%'", [[1, 2], [1, 2, 3]]),
     ],
 )
 def test_like_may_match_as_systems_have_it(tmp_path: Path, condition: str, answers: list[list[int]]) -> None:
