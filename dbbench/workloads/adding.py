@@ -27,8 +27,8 @@ from dbbench.suite.steps.timed import SearchingStep
 from dbbench.workloads.context import Leaves, StepContext, StepMeasurement
 from dbbench.workloads.load_control import SECONDS, by_clients
 
-#: Keys of the last batch that are looked for right after it.
-LOOKED_FOR = 10
+#: Keys that are looked for right after the last was added.
+_LOOKED_FOR = 10
 
 
 class Writer:
@@ -105,8 +105,8 @@ class Writer:
 
     @property
     def last(self) -> Keys:
-        """The keys of the last batch."""
-        return self._batches[-1]
+        """The last keys, the very last first."""
+        return self.keys[::-1][:_LOOKED_FOR]
 
     def rest(self) -> float:
         """Add what is left, the last batch at the end; when that was acknowledged."""

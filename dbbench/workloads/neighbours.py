@@ -155,10 +155,8 @@ def beside_adding(asked: Questions, added: Keys, sample: pa.Table) -> tuple[NDAr
     """The recall of searches while vectors were added in this order, and what is wrong with them: empty if nothing is.
 
     What was acknowledged before a call must count among its neighbours; what was begun when it returned may be in the
-    answer. Raises Unsupported if fewer vectors than are asked for match before.
+    answer.
     """
-    if asked.count < asked.asked:
-        raise Unsupported(f"only {asked.count} of the vectors match before others are added, where k is {asked.asked}")
     places, answers = sample.column("place").to_numpy(), sample.column("keys").to_pylist()
     used, numbers = np.unique(places, return_inverse=True)
     queries, drawn = asked.queries[used], asked.files.table("vectors").take(pa.array(added - 1))

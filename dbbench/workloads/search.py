@@ -9,6 +9,7 @@ import random
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import replace
+from functools import partial
 from itertools import islice, repeat
 from time import perf_counter
 from typing import Any, get_args
@@ -28,7 +29,7 @@ from dbbench.loadgen.search_calls import Asked, TextSearches, parted, vocabulary
 from dbbench.results.facts import SearchFacts
 from dbbench.suite.dataset import TEXT, TEXT_TABLE
 from dbbench.suite.steps.search import MatchKind, SearchStep
-from dbbench.workloads.adding import LOOKED_FOR, early, searched_while_adding
+from dbbench.workloads.adding import early, searched_while_adding
 from dbbench.workloads.context import StepContext, StepMeasurement
 from dbbench.workloads.load_control import by_clients
 from dbbench.workloads.reopened import first_anew
@@ -62,11 +63,13 @@ def measure(step: SearchStep, context: StepContext) -> StepMeasurement:
 
 def _while_adding(step: SearchStep, context: StepContext, inputs: TextSearches) -> StepMeasurement:
     """What the step's clients measure while one more adds. What that has added is found at once."""
+    prepare = partial(prepared(context.engine, context.session, "search"), "all", top=None, payload="keys")
+    prepare()  # or it is refused before anything is added
     measured, sample, writer = searched_while_adding(step, context, inputs)
     with context.aside():
         index = replace(index_of(context), absent=Absent())
-        words, every = own_words(index, writer.last[:LOOKED_FOR]), EveryCall()
-    search = prepared(context.engine, context.session, "search")("all", top=None, payload="keys")
+        words, every = own_words(index, writer.last), EveryCall()
+    search = prepare()
     acknowledged = writer.rest()
     searched(search, words[:1], WARMED, every)
     measured.facts["adding"]["found_after"] = perf_counter() - acknowledged

@@ -3,6 +3,9 @@
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+from unittest.mock import MagicMock, Mock
 
 import numpy as np
 import pyarrow as pa
@@ -20,7 +23,8 @@ from dbbench.suite.dataset import Dataset, Texts
 from dbbench.suite.loader import parse_suite
 from dbbench.suite.steps.search import SearchStep
 from dbbench.testing.suite_text import suite_text
-from dbbench.workloads.adding import early
+from dbbench.workloads.adding import Writer, early
+from dbbench.workloads.nearest import _while_adding
 from dbbench.workloads.neighbours import Questions, beside_adding
 from dbbench.workloads.search import judged
 
@@ -117,9 +121,26 @@ def test_what_was_acknowledged_counts_and_what_was_not_begun_is_wrong(files: Fil
     assert early(ADDED, sample(after, 0, 0)) == f"the key {key}, whose adding had not begun"
 
 
-def test_too_few_vectors_before_are_refused(files: Files) -> None:
+def test_too_few_vectors_before_are_refused_before_any_is_added(files: Files) -> None:
+    rest: Any = None
     with pytest.raises(Unsupported, match="only 2 of the vectors match"):
-        beside_adding(replace(asked(files), count=2), ADDED, sample(of_state(files, 0), 0, 0))
+        _while_adding(rest, rest, replace(asked(files), count=2), rest, rest)
+
+
+@pytest.mark.parametrize(("hidden", "said"), [(1, ""), (2, "8 of the last 10 vectors right after they were added")])
+def test_one_of_the_last_vectors_may_be_missed(
+    files: Files, monkeypatch: pytest.MonkeyPatch, hidden: int, said: str
+) -> None:
+    there = [*ABSENT.present(COUNT).tolist(), *ADDED[:-hidden].tolist()]
+    context = MagicMock(data=SimpleNamespace(returned={}, absent=ABSENT))
+    writer = Mock(keys=ADDED, last=Writer(context, 3, 1.0).last, rest=lambda: 0.0)
+    found = Mock(facts={"adding": {}}), sample(of_state(files, 200), 200, 200), writer
+    monkeypatch.setattr("dbbench.workloads.nearest.searched_while_adding", lambda *_: found)
+    search = Mock(return_value=lambda query: nearest(files, query, there))
+    monkeypatch.setattr("dbbench.workloads.nearest.prepared", lambda *_: search)
+    step: Any = SimpleNamespace(name="s", target=1.0)
+    _while_adding(step, context, asked(files), Mock(), np.ones(2))
+    assert context.data.returned == {"s": said}
 
 
 @pytest.mark.parametrize("metric", ["l2", "cosine", "ip"])
