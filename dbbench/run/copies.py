@@ -83,7 +83,7 @@ class Copies:
                 ) as exc:  # a program is missing, the trial is being ended, or it said something else
                     said = str(exc)
                 with suppress(OSError):  # the worker is gone
-                    os.write(self._answers, f"{said}\n".encode())
+                    os.write(self._answers, f"{' '.join(said.split())}\n".encode())
 
     def _copy(self, worker: int) -> str:
         with _standing_still(worker):

@@ -34,7 +34,7 @@ from dbbench.engine.base import Engine, Setup
 from dbbench.engine.null import does_work
 from dbbench.engine.registry import fingerprint
 from dbbench.engine.urls import VARIABLE, scrub, scrubbed, secrets
-from dbbench.errors import NotVerified, Unsupported, WrongAnswer
+from dbbench.errors import NotVerified, TrialError, Unsupported, WrongAnswer
 from dbbench.host import atomic_json
 from dbbench.host.machine import file_system
 from dbbench.host.processes import end_with_parent
@@ -196,6 +196,8 @@ class Worker:
                 wrong = described(exc)[1]
         copies.answer(self.setup.directory, Verdict(wrong, why))
         with suppress(Exception):  # a server of its own is to end; the verdict is there
+                if isinstance(exc, MemoryError | OSError | TrialError) and not isinstance(exc, WrongAnswer):
+                    wrong, why = "", f"not checked: {wrong}"  # no proof of a loss
             engine.close()
 
     def _wants_copy(self, step: AnyStep, engine: Engine) -> bool:

@@ -1,11 +1,13 @@
 """Runs whose trials leave what a test chooses: no engine, no supervisor, no time; and a worker here."""
 
 import json
+import os
 import shutil
 import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any, ClassVar
+from unittest.mock import Mock
 
 import psutil
 import pytest
@@ -13,18 +15,19 @@ import pytest
 from dbbench.datasets.cache import Files
 from dbbench.engine import registry
 from dbbench.engine.urls import VARIABLE
-from dbbench.errors import RunError, WrongAnswer
+from dbbench.errors import NotVerified, RunError, ServerFailed, WrongAnswer
 from dbbench.host import atomic_json
 from dbbench.results.outcome import Outcome
 from dbbench.results.run_directory import Run
 from dbbench.results.trial import TrialResult
-from dbbench.run import runner
-from dbbench.run.copies import AskedCopies, Verdict
+from dbbench.run import copies, runner
+from dbbench.run.copies import AskedCopies, Copies, Verdict
 from dbbench.run.plan import Ready, trials_of
 from dbbench.run.record import RunningStep
 from dbbench.run.worker import Worker
 from dbbench.suite.model import Tier
 from dbbench.workloads import keyvalue
+from dbbench.workloads.context import StepsSoFar
 from dbbench_plugins.dict import Dict
 from tests.fabricated import Fake, fabricate, result_of
 from tests.unit.orders import FILL, order
@@ -278,6 +281,42 @@ def test_commits_that_are_missing_beside_files_elsewhere_take_the_rank(
     assert (step["outcome"], step["facts"]["copy"].partition(",")[0]) == ("ok", "missing in the copy")
     missing = "acknowledged commits were missing in a copy of its folder, and it has files elsewhere: "
     assert record["no_rank"].startswith(missing)
+
+
+@pytest.mark.parametrize(
+    ("raised", "wrong", "why"),
+    [
+        (WrongAnswer("records are missing"), "records are missing", ""),
+        (RuntimeError("torn page"), "RuntimeError: torn page", ""),
+        (MemoryError("no room"), "", "not checked: MemoryError: no room"),
+        (OSError("too many files"), "", "not checked: OSError: too many files"),
+        (ServerFailed("its port is taken"), "", "not checked: its port is taken"),
+        (NotVerified("nothing to check by"), "", "nothing to check by"),
+    ],
+)
+def test_a_copy_that_could_not_be_looked_at_accuses_nobody(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, raised: Exception, wrong: str, why: str
+) -> None:
+    found: list[Verdict] = []
+    monkeypatch.setattr(copies, "question", lambda _: ("fill", StepsSoFar()))
+    monkeypatch.setattr(copies, "answer", lambda _, verdict: found.append(verdict))
+    monkeypatch.setattr(keyvalue, "check", Mock(side_effect=raised))
+    (tmp_path / "work").mkdir()
+    order(tmp_path)
+    Worker(tmp_path).check_copy()
+    assert found == [Verdict(wrong, why)]
+
+
+def test_each_question_gets_its_own_answer(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    said = iter(["cp: one file\ncp: another", ""])
+    monkeypatch.setattr(Copies, "_copy", lambda *_: next(said))
+    theirs = Copies(tmp_path, Mock())
+    ours = AskedCopies(" ".join(str(os.dup(descriptor)) for descriptor in theirs.theirs))
+    theirs.serve(0)
+    assert [ours.take(), ours.take()] == ["cp: one file cp: another", ""]
+    os.close(ours._pipes[0])  # its thread ends
+    assert ours._answers
+    ours._answers.close()
 
 
 def test_what_could_not_be_made_at_a_url_is_not_removed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
