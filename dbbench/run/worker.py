@@ -66,6 +66,8 @@ if TYPE_CHECKING:
 
 #: Outcomes of a step that did its work, whatever became of its figure.
 _WORKED = (Outcome.OK, *FELL_SHORT)
+#: Outcomes of a step that changed nothing.
+_CHANGED_NOTHING = (Outcome.UNSUPPORTED, Outcome.NOT_RUN)
 
 
 class Worker:
@@ -194,10 +196,10 @@ class Worker:
             except Exception as exc:
                 traceback.print_exc()
                 wrong = described(exc)[1]
-        copies.answer(self.setup.directory, Verdict(wrong, why))
-        with suppress(Exception):  # a server of its own is to end; the verdict is there
                 if isinstance(exc, MemoryError | OSError | TrialError) and not isinstance(exc, WrongAnswer):
                     wrong, why = "", f"not checked: {wrong}"  # no proof of a loss
+        copies.answer(self.setup.directory, Verdict(wrong, why))
+        with suppress(Exception):  # a server of its own is to end; the verdict is there
             engine.close()
 
     def _wants_copy(self, step: AnyStep, engine: Engine) -> bool:
@@ -303,7 +305,7 @@ class Worker:
                 context.session = context.engine.connect()
         else:
             self._read_options_back(context)
-            self._look_again(context, missing)
+            self._look_again(context)
         self._save()
         if self.order.trial.round == 1 and not self.engine.exit_reason():
             self._change_rows(context)
@@ -329,13 +331,14 @@ class Worker:
             self._note(f"its options can't be read back: {described(exc)[1]}")
             print(scrub(traceback.format_exc(), self.hidden), file=sys.stderr)
 
-    def _look_again(self, context: StepContext, missing: str) -> None:
+    def _look_again(self, context: StepContext) -> None:
         """Check what is left of the data once more, after the engine was closed and opened again where it keeps any."""
         self._save()  # a driver may crash now
-        if missing:
+        results, steps = self.record.by_name, self.scenario.steps
+        if any(step.fills and results[step.name].outcome not in (*_WORKED, *_CHANGED_NOTHING) for step in steps):
             return
-        wrote = [step.name for step in self.scenario.steps if step.writes and self.workloads[step.kind].check]
-        results = self.record.by_name
+        writers = [step.name for step in steps if step.writes and self.workloads[step.kind].check]
+        wrote = [name for name in writers if results[name].outcome in _WORKED]
         try:
             found = after.check(context, wrote, self._checks_again(context, results))
         except Exception as exc:

@@ -4,7 +4,7 @@ import json
 import os
 import shutil
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any, ClassVar
 from unittest.mock import Mock
@@ -26,7 +26,7 @@ from dbbench.run.plan import Ready, trials_of
 from dbbench.run.record import RunningStep
 from dbbench.run.worker import Worker
 from dbbench.suite.model import Tier
-from dbbench.workloads import keyvalue
+from dbbench.workloads import after, keyvalue
 from dbbench.workloads.context import StepsSoFar
 from dbbench_plugins.dict import Dict
 from tests.fabricated import Fake, fabricate, result_of
@@ -317,6 +317,20 @@ def test_each_question_gets_its_own_answer(tmp_path: Path, monkeypatch: pytest.M
     os.close(ours._pipes[0])  # its thread ends
     assert ours._answers
     ours._answers.close()
+
+
+def test_what_was_written_is_seen_anew_though_a_later_step_is_unsupported(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    seen: list[Sequence[str]] = []
+    monkeypatch.setattr(after, "check", lambda _context, wrote, _again: seen.append(wrote) or {})
+    more = "kind: keyvalue, name: more, title: More, operation: update, duration: 1, clients: {threads: 51}"
+    order(tmp_path, FILL, more, *STEPS[2:]).model_copy(update={"plugin": "sqlite"}).write(tmp_path)
+    (tmp_path / "work").mkdir()
+    Worker(tmp_path).run()
+    record = json.loads((tmp_path / "steps.json").read_text())
+    assert [step["outcome"] for step in record["steps"]] == ["ok", "unsupported", "not run"]
+    assert (seen, record["ended"]) == ([["fill"]], True)
 
 
 def test_what_could_not_be_made_at_a_url_is_not_removed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
