@@ -172,7 +172,7 @@ def as_table(given: Any, *, keep_nulls: bool = False) -> pa.Table:
 
 
 def _inferred(values: Sequence[Any], name: object) -> pa.Array:
-    """Whole numbers among decimals or floats are such; any other mixture has no type."""
+    """Whole numbers among decimals or floats are such, and decimals beyond 64 bits; other mixtures have no type."""
     kinds = {type(value) for value in values} - {type(None)}
     if kinds == {int, Decimal}:
         values = [Decimal(value) if isinstance(value, int) else value for value in values]
@@ -195,6 +195,8 @@ def as_batches(rows: Iterable[Sequence[Any]], schema: pa.Schema) -> Iterator[pa.
         widths = {len(row) for row in piece}
         if wrong := widths - {len(schema)}:
             raise WrongAnswer(f"{min(wrong)} columns instead of {len(schema)}")
+        if kinds == {int}:
+            return _inferred([None if value is None else Decimal(value) for value in values], name)
         arrays = [_inferred(values, name) for values, name in zip(zip(*piece, strict=True), schema.names, strict=True)]
         yield pa.record_batch(arrays, names=[str(index) for index in range(len(schema))])
 

@@ -30,6 +30,8 @@ SAME = {
     "decimal as decimal": (D("1.5"), D("1.5"), MONEY),
     "decimal with more places, all of them 0": (D("1.500000"), D("1.5"), MONEY),
     "decimal as integer": (3, D("3"), MONEY),
+    "decimal as integer beyond 64 bits": (-(2**64), D(-(2**64)), pa.decimal128(38, 0)),
+    "decimal as integer of 64 bits without sign": (2**63, D(2**63), pa.decimal128(38, 0)),
     "decimal as float": (0.1, D("0.1"), MONEY),
     "decimal as float within half a last place": (1.00004, D("1"), MONEY),
     "large decimal as float within 10^-9": (1e9 + 0.9, D(10**9), MONEY),
@@ -63,7 +65,8 @@ OTHER = {
     "another integer": (6, 5, INT, "6 instead of 5"),
     "float with a fraction": (5.5, 5, INT, "double where int32 was expected"),
     "text that is no number": ("x", 5, INT, "string where int32 was expected"),
-    "integer beyond 64 bits": (2**64, 5, INT, "too large"),
+    "integer beyond 64 bits": (2**64, 5, INT, "decimal128.* where int32 was expected"),
+    "integer beyond 76 digits": (10**77, 5, INT, "precision"),
     "not a number": (float("nan"), 5, INT, "double where int32 was expected"),
     "neighbouring large integer": (2**62, 2**62 + 1, BIG, f"{2**62} instead of {2**62 + 1}"),
     "decimal off by its last place": (D("1.5001"), D("1.5"), MONEY, r"Decimal\('1.5001'\) instead of Decimal\('1.5000'\)"),
@@ -122,6 +125,7 @@ def test_another_value_is_wrong(name: str) -> None:
         ([None, NEW_YEAR, NEW_YEARS_DAY], [None, NEW_YEAR, NEW_YEAR], MOMENT),
         ([None, "20050101"], [None, NEW_YEAR], MOMENT),
         ([None, "a "], [None, "a"], TEXT),
+        ([None, -1, 2**63, 2**70], [None, D(-1), D(2**63), D(2**70)], pa.decimal128(38, 0)),
     ],
 )
 def test_a_column_may_mix_forms_and_nulls(found: list[Any], expected: list[Any], kind: pa.DataType) -> None:
