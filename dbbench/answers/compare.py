@@ -158,10 +158,13 @@ def as_table(given: Any, *, keep_nulls: bool = False) -> pa.Table:
     pieces = list(given)
     if pieces and isinstance(pieces[0], pa.RecordBatch):
         names = list(map(str, range(pieces[0].num_columns)))  # two columns may have one name
-        tables = [pa.Table.from_batches([piece]).rename_columns(names) for piece in pieces]
-        columns = pa.concat_tables(tables, promote_options="permissive").columns
+        try:
+            tables = [pa.Table.from_batches([piece]).rename_columns(names) for piece in pieces]
+            columns = pa.concat_tables(tables, promote_options="permissive").columns
+        except (pa.ArrowInvalid, pa.ArrowTypeError, TypeError, ValueError) as exc:
+            raise WrongAnswer(f"batches that don't fit together: {exc}") from exc
     else:
-        widths = {len(row) for row in pieces}
+        widths = _widths(pieces)
         if len(widths) > 1:
             raise WrongAnswer(f"rows of {min(widths)} and of {max(widths)} columns")
         columns = [_inferred(values, number) for number, values in enumerate(zip(*pieces, strict=True), 1)]
@@ -169,6 +172,13 @@ def as_table(given: Any, *, keep_nulls: bool = False) -> pa.Table:
             columns = [column.cast(pa.string()) if pa.types.is_null(column.type) else column for column in columns]
     fields = [pa.field(str(number), column.type, metadata=COMPUTED) for number, column in enumerate(columns, 1)]
     return pa.table(columns, schema=pa.schema(fields))
+
+
+def _widths(rows: Sequence[Any]) -> set[int]:
+    try:
+        return {len(row) for row in rows}
+    except TypeError as exc:
+        raise WrongAnswer(f"a row that is none: {exc}") from exc
 
 
 def _inferred(values: Sequence[Any], name: object) -> pa.Array:
@@ -185,6 +195,8 @@ def _inferred(values: Sequence[Any], name: object) -> pa.Array:
     try:
         return pa.array(values)
     except (pa.ArrowInvalid, pa.ArrowTypeError, TypeError, ValueError, OverflowError) as exc:
+        if kinds == {int}:
+            return _inferred([None if value is None else Decimal(value) for value in values], name)
         raise WrongAnswer(f"column {name}: {exc}") from exc
 
 
@@ -192,11 +204,9 @@ def as_batches(rows: Iterable[Sequence[Any]], schema: pa.Schema) -> Iterator[pa.
     """Rows as batches, a few thousand at a time, so that a large answer stays small in memory."""
     iterator = iter(rows)
     while piece := list(islice(iterator, _ROWS_AT_ONCE)):
-        widths = {len(row) for row in piece}
+        widths = _widths(piece)
         if wrong := widths - {len(schema)}:
             raise WrongAnswer(f"{min(wrong)} columns instead of {len(schema)}")
-        if kinds == {int}:
-            return _inferred([None if value is None else Decimal(value) for value in values], name)
         arrays = [_inferred(values, name) for values, name in zip(zip(*piece, strict=True), schema.names, strict=True)]
         yield pa.record_batch(arrays, names=[str(index) for index in range(len(schema))])
 
@@ -289,6 +299,7 @@ def _near(left: _Floats, right: _Floats, field: pa.Field) -> npt.NDArray[np.bool
 def _tolerance(field: pa.Field, size: _Floats) -> _Floats:
     known, wanted = field.metadata or {}, field.type
     computed, is_decimal = COMPUTED_KEY in known, pa.types.is_decimal(wanted)
+    added = float(known.get(MAGNITUDE, 0.0))
     if wanted == pa.float32():
         return np.maximum(size * 1e-6, added * 1e-12)
     if not (computed or is_decimal):
@@ -300,7 +311,6 @@ def _tolerance(field: pa.Field, size: _Floats) -> _Floats:
         unit = 0.5 * 10.0**-places if is_decimal and b"places" not in known else 0.0
     largest = np.max(size, where=np.isfinite(size), initial=added) if computed else added
     return np.maximum(np.maximum(unit, largest * 1e-12), size * 1e-9)
-    added = float(known.get(MAGNITUDE, 0.0))
 
 
 def _row(row: Mapping[str, Any]) -> str:
@@ -322,8 +332,8 @@ def check_value(found: Any, expected: str, data_type: DataType, what: str, magni
         kind = pa.decimal128(38, kind.scale)  # a sum may be wider than its column
     elif pa.types.is_temporal(kind):
         kind = pa.timestamp("s")
+    field = pa.field(what, kind, metadata={MAGNITUDE: repr(magnitude)})
     try:
-        check_rows([(found,)], pa.table({what: pa.array([expected]).cast(kind)}), ordered=True)
+        check_rows([(found,)], pa.table([pa.array([expected]).cast(kind)], pa.schema([field])), ordered=True)
     except WrongAnswer as exc:
         raise WrongAnswer(str(exc).removeprefix("column ").removesuffix(" (1 of 1 rows differ)")) from exc
-    field = pa.field(what, kind, metadata={MAGNITUDE: repr(magnitude)})

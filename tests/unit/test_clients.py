@@ -12,10 +12,11 @@ import pytest
 
 from dbbench.engine.base import Engine, Session, Setup
 from dbbench.engine.traits import Concurrency
-from dbbench.errors import Unsupported
+from dbbench.errors import Unsupported, WrongAnswer
 from dbbench.loadgen.clients import drive, hear_all
 from dbbench.loadgen.job import REPLY, ClientFailed, ClientTimings, Failure, Job, Reply
 from dbbench.loadgen.loops import ScheduleStats
+from dbbench.loadgen.query_calls import QueryCalls
 from dbbench.suite.model import Tier
 from dbbench.suite.steps.base import Clients
 from dbbench.suite.steps.timed import Rate
@@ -164,6 +165,25 @@ class Printing(Null):
 
     def open(self) -> None:
         print("noise on standard output", flush=True)
+
+
+class MixingSession(Session):
+    def prepare_query(self, sql: str, expected_rows: int = 0) -> Callable[[], object]:
+        return lambda: [(1,), ("a",)]
+
+
+class Mixing(Null):
+    name = "mixing"
+
+    def connect(self) -> Session:
+        return MixingSession()
+
+
+def test_rows_of_a_process_that_have_no_types_are_wrong(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PYTHONPATH", str(Path(__file__).parents[2]))
+    engine, calls = Mixing(Setup(tmp_path, Tier.POWER)), Job("query", (), 0, 3, inputs=QueryCalls("SELECT", 0, 2))
+    with pytest.raises(WrongAnswer, match="column 1: "):
+        drive(engine, engine.connect(), calls, Clients(processes=2))
 
 
 @pytest.mark.parametrize(

@@ -8,7 +8,7 @@ from typing import Any
 import pyarrow as pa
 import pytest
 
-from dbbench.answers.compare import check_batches, check_rows, check_value
+from dbbench.answers.compare import as_table, check_batches, check_rows, check_value
 from dbbench.errors import WrongAnswer
 from dbbench.suite.data_types import parse_type
 
@@ -208,6 +208,21 @@ def test_batches_go_by_place_and_may_have_other_names_types_and_sizes() -> None:
 def test_what_only_looks_like_a_batch_is_refused() -> None:
     with pytest.raises(WrongAnswer, match="a query returned Table in place of an Arrow batch"):
         check_batches([EXPECTED], EXPECTED, ordered=True)  # type: ignore[list-item]
+
+
+@pytest.mark.parametrize(
+    ("given", "message"),
+    [
+        ([pa.record_batch({"a": [1]}), pa.record_batch({"a": ["x"]})], "batches that don't fit together: .*int64"),
+        ([pa.record_batch({"a": [1]}), pa.record_batch({"a": [1], "b": [2]})], "batches that don't fit together"),
+        ([pa.record_batch({"a": [1]}), EXPECTED], "batches that don't fit together"),
+        ([1, 2], "a row that is none: .*int"),
+        ([(1, 2), (1,)], "rows of 1 and of 2 columns"),
+    ],
+)
+def test_what_is_no_table_is_wrong(given: list[Any], message: str) -> None:
+    with pytest.raises(WrongAnswer, match=message):
+        as_table(given)
 
 
 def test_decimals_and_floats_may_come_in_turn() -> None:
