@@ -39,7 +39,6 @@ from dbbench.results.trial import StepResult
 from dbbench.suite.changes import Changes
 from dbbench.suite.dataset import TEXT_TABLE, Table
 from dbbench.suite.steps.base import Clients, Step
-from dbbench.suite.steps.query import QueryStep
 from dbbench.suite.steps.sql import SqlStep
 from dbbench.suite.steps.statement import Check
 from dbbench.suite.steps.transaction import Invariant
@@ -244,9 +243,9 @@ class StepContext:
         finally:
             session.close()
 
-    def prepare_query(self, step: QueryStep, expected_rows: int) -> Callable[[], Any]:
-        """Prepare the query; returns its callable. A null engine, which has no data, gives `expected_rows` rows."""
-        return query_of(self.engine, self.session, self.statement(step), expected_rows)
+    def prepare_query(self, sql: str, expected_rows: int) -> Callable[[], Any]:
+        """Prepare a query; returns its callable. A null engine, which has no data, gives `expected_rows` rows."""
+        return query_of(self.engine, self.session, sql, expected_rows)
 
     def statement(self, step: SqlStep | Check | Invariant) -> str:
         """The step's SQL for this engine, names quoted. Raises Unsupported as `in_dialect` does."""

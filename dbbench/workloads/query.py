@@ -75,7 +75,7 @@ def measure(step: QueryStep, context: StepContext) -> StepMeasurement:
             opening = 0.0
             if step.cache == "cold":
                 dropped = cold_start.start_cold(context)
-                preparing, run = timed(lambda: context.prepare_query(step, row_count(expected[0])))
+                preparing, run = timed(partial(context.prepare_query, context.statement(step), row_count(expected[0])))
                 opening = context.opened + preparing / 1e9
                 if call is Call.TIMED:
                     reading = cold.call(context, dropped, opening)
@@ -150,7 +150,8 @@ def _prepared(step: QueryStep, context: StepContext) -> tuple[Callable[[], Any],
     known, _ = known_answers(step, context)
     if not known and not context.does_work:
         raise Unsupported("the number of rows to return is unknown")
-    preparing, run = timed(lambda: context.prepare_query(step, row_count(known[0]) if known else 0))
+    rows = row_count(known[0]) if known else 0
+    preparing, run = timed(partial(context.prepare_query, context.statement(step), rows))
     facts = checked_by(step, context) if known else StepFacts()
     if not known:
         with context.aside():

@@ -49,7 +49,7 @@ def check(step: QueryStep, context: StepContext) -> None:
     prepare_delete = prepared(context.engine, context.session, "statement")
     place = pc.index(context.files.table(name).column(column), key).as_py()
     (row,) = context.files.table(name).slice(place, 1).combine_chunks().to_batches()
-    run = context.prepare_query(step, row_count(old[0]))
+    run = context.prepare_query(context.statement(step), row_count(old[0]))
     COUNTING[context.session.result_format](run(), step.read_column(old[0].column_names))
     prepare_delete(context.quoted(f"DELETE FROM {name} WHERE {column} = {key}"))()
     try:

@@ -18,6 +18,7 @@ from dbbench.engine.base import Engine, Session, Setup
 from dbbench.errors import SuiteError, Unsupported
 from dbbench.host import page_cache
 from dbbench.host.page_cache import Dropped
+from dbbench.loadgen.loops import timed
 from dbbench.report.remarks import detail
 from dbbench.suite.loader import parse_suite
 from dbbench.suite.model import Suite, Tier
@@ -184,6 +185,15 @@ def test_opening_belongs_to_a_cold_figure(bench: Callable[..., StepContext], mon
     monkeypatch.setattr(step_context, "perf_counter", partial(next, count(step=1_000.0)))
     measured = query.measure(QueryStep.model_validate(COLD | {"iterations": 2}), bench())
     assert all(1_000 < sample < 2_000 for sample in measured.samples)
+
+
+def test_a_text_is_made_before_the_clock(bench: Callable[..., StepContext], monkeypatch: pytest.MonkeyPatch) -> None:
+    order: list[str] = []
+    monkeypatch.setattr(query, "timed", lambda call: (order.append("clock"), timed(call))[1])
+    monkeypatch.setattr(StepContext, "statement", lambda *_: order.append("text") or "SELECT 1")
+    monkeypatch.setattr(page_cache, "drop", lambda _: Dropped(0.0, 5000))
+    query.measure(QueryStep.model_validate(COLD | {"iterations": 1}), bench())
+    assert order[:4] == ["text", "clock"] * 2
 
 
 def test_a_call_that_read_nothing_makes_the_step_lukewarm(
