@@ -61,6 +61,8 @@ class Side:
     metric: Metric = Metric.WALL
     #: Where its plans are; None: it has none.
     run: Run | None = None
+    #: All results of the run, where some of its engines are left out.
+    whole: Sequence[TrialResult] | None = None
 
     @classmethod
     def read(cls, run: Run, metric: Metric = Metric.WALL) -> Self:
@@ -71,7 +73,8 @@ class Side:
         """The same run as if some engines had not been in it."""
         known = {name: probed for name, probed in self.manifest.engines.items() if name not in engines}
         results = [result for result in self.results if result.engine_name not in engines]
-        return replace(self, manifest=self.manifest.model_copy(update={"engines": known}), results=results)
+        manifest = self.manifest.model_copy(update={"engines": known})
+        return replace(self, manifest=manifest, results=results, whole=self.results)
 
 
 def check_alike(old: Side, new: Side, *, across_machines: bool) -> list[Difference]:

@@ -79,7 +79,9 @@ def compare(
             raise UserError(f"{side.name} has no finished trial; `dbbench suite --resume {side.name}` runs them")
     hidden = withheld(everyone) if publish else {}
     old, new = ([side.without(hidden) for side in sides] for sides in (old, new))
-    ours, theirs = ([summarise(side.suite, side.manifest, side.results) for side in sides] for sides in (old, new))
+    ours, theirs = (
+        [summarise(side.suite, side.manifest, side.results, whole=side.whole) for side in sides] for sides in (old, new)
+    )
     margin = MARGIN if gate is None else min(MARGIN, gate)
     pairs = compare_rows(_part(ours, ranked=True), _part(theirs, ranked=True), margin)
     if not pairs and hidden:

@@ -114,7 +114,8 @@ def _series(sides: Sequence[Side], *, intervals: bool) -> Iterator[Series]:
     """What at least two runs have a figure of."""
     found: dict[Key, list[Row | None]] = {}
     for number, side in enumerate(sides):
-        for row in chain.from_iterable(unordered(side.suite, side.manifest, side.results, intervals=intervals)):
+        steps = unordered(side.suite, side.manifest, side.results, intervals=intervals, whole=side.whole)
+        for row in chain.from_iterable(steps):
             rows = found.setdefault(row_key(row), [None] * len(sides))
             rows[number] = row if row.value is not None else None
     for (scenario, step, engine), rows in found.items():

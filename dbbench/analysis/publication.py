@@ -47,6 +47,8 @@ class Figures:
     run: Run
     rows: Sequence[Row]
     results: Sequence[TrialResult]
+    #: The same with the steps that `run` leaves out, and without what is withheld.
+    whole: Sequence[TrialResult]
     #: By scenario.
     standings: Mapping[str, Sequence[Standing]]
     plans: Mapping[str, Sequence[QueryPlan]]
@@ -85,7 +87,7 @@ class Figures:
     def footprints(self, scenario: Scenario, step: AnyStep, csv_bytes: int | None) -> Mapping[str, Footprint]:
         """Engine -> its footprint at a size step; empty for another step."""
         named = {row.engine: row.title for row in self.of_step(scenario, step)} if step.unit == "B" else {}
-        return footprints(scenario, step.name, named, self.results, csv_bytes)
+        return footprints(self.run.whole.suite.scenario(scenario.name), step.name, named, self.whole, csv_bytes)
 
     def of_step(self, scenario: Scenario, step: AnyStep) -> list[Row]:
         """The rows of a step."""
@@ -98,13 +100,15 @@ def figures(run: Run, *, publish: bool = False, mixed: bool = False) -> Figures:
     `mixed`: rank Arrow batches with rows.
     """
     results = run.results()
-    rows = summarise(run.suite, run.manifest, results, mixed=mixed)
+    all_results = results if run.whole is run else run.whole.results()
+    rows = summarise(run.suite, run.manifest, results, mixed=mixed, whole=all_results)
     called = run.manifest.titles(results)
     remarked = any(result.remarks for result in results if run.manifest.ranked(result.engine_name))
     whole = Figures(
         run=run,
         rows=rows,
         results=results,
+        whole=[result for result in all_results if result.engine_name in run.manifest.engines],
         standings={scenario.name: standings(rows, scenario) for scenario in run.suite.scenarios},
         plans={scenario.name: query_plans(run, scenario, called, results) for scenario in run.suite.scenarios},
         stopped=run.manifest.stopped,
@@ -155,6 +159,7 @@ def _withheld(found: Figures, run: Run) -> Figures:
         found,
         rows=rows,
         results=[_bare_result(result) if result.engine_name in clauses else result for result in found.results],
+        whole=[result for result in found.whole if result.engine_name not in clauses],
         standings={
             scenario.name: _in_order(standings(rows, scenario), found.standings[scenario.name])
             for scenario in run.suite.scenarios

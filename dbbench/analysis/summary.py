@@ -27,21 +27,34 @@ _ROUNDS = 3
 _KINDS = ("query", "statement", "load", "churn", "objects", "transaction", "nearest", "search")
 
 
-def summarise(suite: Suite, manifest: Manifest, results: Sequence[TrialResult], *, mixed: bool = False) -> list[Row]:
+def summarise(
+    suite: Suite,
+    manifest: Manifest,
+    results: Sequence[TrialResult],
+    *,
+    mixed: bool = False,
+    whole: Sequence[TrialResult] | None = None,
+) -> list[Row]:
     """All rows, in the order of scenarios and steps, each step best to worst and then the failed ones.
 
-    `mixed`: rank Arrow batches with rows.
+    `mixed`: rank Arrow batches with rows. `whole`: the run's results where some of its engines are left out.
     """
-    return [row for rows in unordered(suite, manifest, results) for row in ordered(rows, mixed=mixed)]
+    return [row for rows in unordered(suite, manifest, results, whole=whole) for row in ordered(rows, mixed=mixed)]
 
 
 def unordered(
-    suite: Suite, manifest: Manifest, results: Sequence[TrialResult], *, intervals: bool = True
+    suite: Suite,
+    manifest: Manifest,
+    results: Sequence[TrialResult],
+    *,
+    intervals: bool = True,
+    whole: Sequence[TrialResult] | None = None,
 ) -> list[list[Row]]:
     """The rows of each step as engines were asked for, without ranks and ratios.
 
-    `intervals`: with those, and with remarks on how the rounds vary.
+    `intervals`: with those, and with remarks on how the rounds vary. `whole`: as for `summarise`.
     """
+    whole = results if whole is None else whole  # whether an answer is right is a fact of the whole run
     steps: list[list[Row]] = []
     called = manifest.titles(results)
     for scenario in suite.scenarios:
@@ -58,12 +71,12 @@ def unordered(
                     called[engine],
                     manifest,
                     mine.get(engine, []),
-                    results,
+                    whole,
                     intervals=intervals,
                 )
                 for engine in manifest.engines
             ]
-            rows = agreed(disputed([row for row in found if row is not None], results))
+            rows = agreed(disputed([row for row in found if row is not None], whole))
             steps.append(possible(step, rows))
     if not intervals:
         return steps
@@ -90,11 +103,11 @@ def _row(
     title: str,
     manifest: Manifest,
     mine: Sequence[TrialResult],
-    results: Sequence[TrialResult],
+    whole: Sequence[TrialResult],
     *,
     intervals: bool,
 ) -> Row | None:
-    """`mine` are the engine's own trials of the scenario."""
+    """`mine` are the engine's own trials of the scenario, `whole` those of the run."""
     probed = manifest.engines[engine]
     part = manifest.ranked(engine)
     if probed["status"] != "available":
@@ -113,7 +126,7 @@ def _row(
             metric=steps[0].metric, unit=steps[0].unit, direction=steps[0].direction,
         )  # fmt: skip
     unverified = [found for found in steps if not found.verified]
-    if unverified and "checked_by" in steps[0].facts and confirmed(results, scenario.name, step):
+    if unverified and "checked_by" in steps[0].facts and confirmed(whole, scenario.name, step):
         unverified = []
     trial_means = tuple(result.value for result in steps if result.value is not None)
     middle = Estimate(median(trial_means), None, None)

@@ -115,7 +115,7 @@ class ChosenRun(Run):
         super().__init__(whole.path, whole.manifest.model_copy(update={"engines": engines}), suite)
         #: Whether it lacks steps of the whole run.
         self.partial = bool(choice.steps)
-        self._whole, self._metric = whole, choice.metric
+        self.whole, self._metric = whole, choice.metric
 
     def results(self) -> list[TrialResult]:
         """The chosen engines' trials, with the chosen steps. Raises RunError for a damaged one."""
@@ -124,7 +124,7 @@ class ChosenRun(Run):
             result.model_copy(
                 update={"steps": tuple(step for step in result.steps if step.name in steps[result.scenario_name])}
             )
-            for result in by_metric(self._whole.results(), self._metric)
+            for result in by_metric(self.whole.results(), self._metric)
             if result.engine_name in self.manifest.engines and result.scenario_name in steps
         ]
 

@@ -177,6 +177,8 @@ class Run:
         self.path = path
         self.manifest = manifest
         self.suite = suite
+        #: The run that it is a part of: itself, if it is none.
+        self.whole: Run = self
 
     @classmethod
     def create(cls, path: Path, manifest: Manifest, suite: Suite, suite_text: str) -> Self:

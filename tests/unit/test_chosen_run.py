@@ -2,17 +2,21 @@
 
 import re
 from pathlib import Path
+from typing import Any
 from xml.etree import ElementTree
 
 import pytest
 from click.testing import CliRunner
 
+from dbbench.analysis.comparability import Side
+from dbbench.analysis.compare import compare
 from dbbench.cli import main
 from dbbench.errors import UserError
 from dbbench.report.charts.palette import COLOURS
 from dbbench.report.run_view import view
 from dbbench.report.sorting import KEYS, sorted_by
 from dbbench.results.chosen_run import Choice, ChosenRun
+from dbbench.results.outcome import Outcome
 from dbbench.results.run_directory import Run
 from tests.fabricated import FORBIDDEN, Fake, fabricate
 
@@ -169,3 +173,26 @@ def test_one_engine_in_colour_leaves_the_others_grey(run: Run, tmp_path: Path) -
     status, text = report(run, "--highlight", "nobody", "--out", str(tmp_path / "other"))
     assert status == 2
     assert "the report has no such engine" in text
+
+
+def test_a_dispute_is_a_fact_of_the_whole_run(tmp_path: Path) -> None:
+    def wrong(result: dict[str, Any]) -> None:
+        for step in result["steps"]:
+            if step["name"] == "join-1" and result["engine_name"] in ("b", "c"):
+                step |= {"outcome": "wrong", "facts": {"disputes": 1, "differs": ["x"]}}
+
+    engines = {**ENGINES, "c": Fake("C", probed=FORBIDDEN)}
+    runs = [fabricate(tmp_path / str(day), engines, rounds=1, change=wrong, day=day) for day in (1, 2)]
+    shown = view(ChosenRun(runs[0], Choice(["a", "b"])))
+    rows = {row.engine: row for row in shown.rows if row.step == "join-1"}
+    assert (rows["a"].verified, rows["b"].outcome) == (False, Outcome.DISPUTED)
+    pairs = compare(*([Side.read(run)] for run in runs), publish=True).pairs
+    (worst,) = [pair.worst for pair in pairs if (pair.engine, pair.step) == ("b", "join-1")]
+    assert [row.outcome for row in worst] == [Outcome.DISPUTED] * 2
+
+
+def test_what_was_written_and_grown_since_the_size_before_is_that_of_all_steps(tmp_path: Path) -> None:
+    run = fabricate(tmp_path / "run", {"a": Fake("A")}, suite="lifecycle", rounds=1)
+    part = ChosenRun(run, Choice(steps=["load", "size-churned"]))
+    whole, chosen = (view(each).scenarios[0].step("size-churned").footprints for each in (run, part))
+    assert chosen == whole != {}
