@@ -178,6 +178,24 @@ def test_a_step_against_another_has_its_unit_below() -> None:
     assert len(rings(scene)) == 2
 
 
+def test_rings_are_of_what_is_ranked_among_what_is_shown() -> None:
+    for change in ({"verified": False}, {"apart": True}):
+        rows = [replace(each, **change) if (each.step, each.engine) == ("load", "flat") else each for each in ROWS]
+        scene = scenes(rows=rows)["near-99-by-load"]
+        assert len(rings(scene)) == 1
+        assert any("The flat: not ranked, so without a ring (near-99)." in text for text in texts(scene))
+        assert "no other ranked one is better in both" in texts(scene)
+    assert "no other is better in both" in texts(scenes()["near-99-by-load"])
+    rows = [*ROWS[:-1], replace(ROWS[-1], outcome=Outcome.OK, withheld="clause")]
+    assert "no other of those shown is better in both" in texts(scenes(rows=rows)["near-99-by-load"])
+
+
+def test_axes_have_the_units_of_the_metric() -> None:
+    rows = [replace(each, unit="B", direction="lower") for each in ROWS]
+    said = texts(scenes(rows=rows)["near-99-by-load"])
+    assert {"Load, B", "B"} <= {*said}
+
+
 def test_without_the_step_that_it_is_against_there_is_no_chart() -> None:
     assert [*scenes(without="load")] == ["near-by-recall"]
 

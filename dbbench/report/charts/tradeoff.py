@@ -21,11 +21,14 @@ _HEIGHT = 340.0
 
 @dataclass(frozen=True)
 class Point:
-    """One engine in one step, by both of its figures in base units; whether no other is better in both."""
+    """One engine in one step, by both of its figures in base units."""
 
     row: Row
     x: float
     y: float
+    #: Whether both are verified, and of the sort that is ranked.
+    sure: bool = True
+    #: Whether no other such point is better in both.
     best: bool = False
 
 
@@ -40,15 +43,21 @@ class Across:
         """Whether more is better."""
         return self.view is None or self.view.higher
 
-    def of(self, row: Row) -> float | None:
-        """An engine's figure there; None if it has none."""
+    def point(self, row: Row) -> Point | None:
+        """A row's point; None if it lacks a figure."""
         if self.view is None:
-            return row.recall.mean if row.recall else None
-        return next((line.row.value for line in self.view.lines if line.row.engine == row.engine), None)
+            there: Row | None = row
+            x = row.recall.mean if row.recall else None
+        else:
+            there = next((line.row for line in self.view.lines if line.row.engine == row.engine), None)
+            x = there.value if there else None
+        sure = all(each.verified and not each.apart for each in (row, there) if each)
+        return Point(row, x, row.value, sure) if x and row.value else None
 
     def unit(self, values: Sequence[float]) -> Unit:
         """The unit for some figures."""
-        return fitting(self.view.step.figure_unit, [max(values)]) if self.view else Unit(1, "")
+        base = next((line.row.unit for line in self.view.lines if line.row.value), "") if self.view else ""
+        return fitting(base, [max(values)]) if base else Unit(1, "")
 
     def axis(self, values: Sequence[float]) -> Axis:
         """The axis for some figures: that of recalls ends at 1."""
@@ -74,12 +83,7 @@ def figures(chart: Tradeoff, scenario: ScenarioView, look: Look) -> Iterator[tup
     across = Across(next((each for each in scenario.steps if each.step.name == chart.against), None))
     if across.view is None and chart.against != RECALL:
         return  # a report of some steps may lack it
-    points = [
-        Point(line.row, x, line.row.value)
-        for view in views
-        for line in view.lines
-        if line.row.ranked and line.row.value and (x := across.of(line.row))
-    ]
+    points = [point for view in views for line in view.lines if (point := across.point(line.row))]
     if chart.against == RECALL:
         points = [*_once(points)]
     if points:
@@ -102,15 +106,15 @@ def _once(points: Sequence[Point]) -> Iterator[Point]:
 
 
 def frontier(points: Sequence[Point], *, across: bool, up: bool) -> list[Point]:
-    """The points, those marked that no other beats in both; `across` and `up`: whether more is better."""
+    """The points, the sure ones marked that no other such beats in both; `across` and `up`: whether more is better."""
 
     def signed(point: Point) -> tuple[float, float]:
         return point.x if across else -point.x, point.y if up else -point.y
 
-    known = [signed(point) for point in points]
+    known = [signed(point) for point in points if point.sure]
     return [
-        replace(point, best=not any(x >= mine[0] and y >= mine[1] and (x, y) != mine for x, y in known))
-        for point, mine in zip(points, known, strict=True)
+        replace(point, best=point.sure and not any(x >= mine[0] and y >= mine[1] and (x, y) != mine for x, y in known))
+        for point, mine in zip(points, map(signed, points), strict=True)
     ]
 
 
@@ -121,7 +125,7 @@ def tradeoff(chart: Tradeoff, views: Sequence[StepView], across: Across, points:
     titles = list(dict.fromkeys(point.row.title for point in sorted(marked, key=lambda each: (not each.best, -each.y))))
     shown, others = titles[:MOST], titles[MOST:]
     marked = [point for point in marked if point.row.title in shown]
-    unit, below = fitting(first.step.figure_unit, [point.y for point in marked]), across.unit([p.x for p in marked])
+    unit, below = fitting(marked[0].row.unit, [point.y for point in marked]), across.unit([p.x for p in marked])
     shape = shapes(shown, {point.row.title: point.row.engine for point in marked}, look)
     curves = [
         _curve(title, [each for each in marked if each.row.title == title], below, unit, look, shape[title])
@@ -131,8 +135,10 @@ def tradeoff(chart: Tradeoff, views: Sequence[StepView], across: Across, points:
     corner = f"{'up' if first.higher else 'down'} and to the {'right' if across.higher else 'left'}"
     rounds = f"medians of {first.rounds} rounds" if first.rounds > 1 else "one round"
     subtitle = f"better {corner}; {rounds} (logarithmic axis)"
-    sheet = Sheet(Texts(chart.title, subtitle, _notes(views, others), figures=said), look)
-    sheet.key([(Dot(0, 0, "ink", "circle", 14, hollow=True), "no other is better in both")])
+    sheet = Sheet(Texts(chart.title, subtitle, _notes(views, marked, others), figures=said), look)
+    hidden = any(view.withheld for view in (*views, across.view) if view)
+    other = f"no other{'' if all(each.sure for each in marked) else ' ranked one'}{' of those shown' if hidden else ''}"
+    sheet.key([(Dot(0, 0, "ink", "circle", 14, hollow=True), f"{other} is better in both")])
     x = across.axis([point.x / below.size for point in marked])
     y = fitting_axis([point.y / unit.size for point in marked], logarithmic=True, beyond=1.08)
     ticks = [(value, f"{value:,g}") for value in x.ticks(7)]
@@ -154,11 +160,14 @@ def _curve(title: str, points: Sequence[Point], below: Unit, unit: Unit, look: L
     return Curve(title, look.colour(points[0].row.engine), shape, known, whiskers, rings)
 
 
-def _notes(views: Sequence[StepView], others: Sequence[str]) -> list[str]:
-    """Engines without a point and the reasons, and those that aren't drawn."""
+def _notes(views: Sequence[StepView], points: Sequence[Point], others: Sequence[str]) -> list[str]:
+    """Engines without a point and the reasons, those that aren't ranked, and those that aren't drawn."""
     notes: dict[str, list[str]] = {}
     for view in views:
         for line in (*view.failed, *(line for line in view.lines if line.withheld)):
             notes.setdefault(f"{line.row.title}: {detail(line.row) or line.value}", []).append(view.step.name)
+    for point in points:
+        if not point.sure:
+            notes.setdefault(f"{point.row.title}: not ranked, so without a ring", []).append(point.row.step)
     found = [f"{note} ({joined(steps)})." for note, steps in notes.items()]
     return [*found, *([f"At most eight engines are drawn; left out: {joined(others)}."] if others else [])]
