@@ -4,7 +4,7 @@ All reports are worded from `Figures`. What `figures` gives for publication has 
 it, nor any that was computed from one, so that no report can forget to leave it out.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import groupby
 
@@ -161,7 +161,7 @@ def _withheld(found: Figures, run: Run) -> Figures:
         results=[_bare_result(result) if result.engine_name in clauses else result for result in found.results],
         whole=[result for result in found.whole if result.engine_name not in clauses],
         standings={
-            scenario.name: _in_order(standings(rows, scenario), found.standings[scenario.name])
+            scenario.name: _in_order(standings(rows, scenario), found.standings[scenario.name], clauses)
             for scenario in run.suite.scenarios
         },
         plans={name: [_bare_plan(plan, clauses) for plan in plans] for name, plans in found.plans.items()},
@@ -173,7 +173,10 @@ def _step(rows: Sequence[Row], clauses: Mapping[str, str], *, mixed: bool) -> li
     """A step with ratios and ranks among the figures that are shown, and ranges that leave room for the others."""
     shown = {row.engine: row for row in ordered([row for row in rows if row.engine not in clauses], mixed=mixed)}
     order = [row.engine for row in rows]
-    hidden = [at for at, row in enumerate(rows) if row.engine in clauses and row.value is not None and not row.apart]
+    alike = [row.value is not None and row.verified and not row.apart for row in rows]
+    if any(row.rank for row in rows):  # those that lack rounds have none
+        alike = [row.rank is not None for row in rows]
+    hidden = [at for at, row in enumerate(rows) if row.engine in clauses and alike[at]]
     return [
         _bare_row(row, clauses[row.engine])
         if row.engine in clauses
@@ -245,7 +248,8 @@ def _bare_plan(plan: QueryPlan, clauses: Mapping[str, str]) -> QueryPlan:
     return QueryPlan(plan.step, plan.engine, plan.title, note=Remark(About.WITHHELD, clauses[plan.engine]))
 
 
-def _in_order(found: Sequence[Standing], full: Sequence[Standing]) -> list[Standing]:
-    """Standings in the order of the full ones; what the ratios are to doesn't change the order of their means."""
-    by_engine = {standing.engine: standing for standing in found}
-    return [by_engine[standing.engine] for standing in full]
+def _in_order(found: Sequence[Standing], full: Sequence[Standing], hidden: Collection[str]) -> list[Standing]:
+    """Standings of the shown engines in their order, and of the withheld ones at their places in the full order."""
+    withheld = {standing.engine: standing for standing in found if standing.engine in hidden}
+    shown = (standing for standing in found if standing.engine not in hidden)
+    return [withheld.get(standing.engine) or next(shown) for standing in full]

@@ -37,20 +37,23 @@ def standings(rows: Sequence[Row], scenario: Scenario) -> list[Standing]:
     """Engines by the geometric mean of their ratios; those that failed in a step come after the rest.
 
     A step that was verified for no engine is not in the mean, and neither are sizes and what fills the store of a mix.
+    A step that was verified for an engine whose figure is withheld counts: who lacks a ratio there has no mean.
     """
     figures = [row for row in rows if row.scenario == scenario.name and row.ranked and row.measured]
     unverified = {row.step for row in figures} - {row.step for row in figures if row.verified}
     left_out = unverified | fills_of_mixes(scenario)
     steps = [step.name for step in scenario.steps]
+    units = {row.step: row.unit for row in figures}
+    held = {row.step for row in figures if row.withheld and row.verified}
     bests = {row.step: row for row in reversed(rows) if row.scenario == scenario.name and row.ratio is not None}
+    counted = [step for step in steps if step in (bests.keys() | held) - left_out and units[step] != "B"]
     by_engine: dict[str, dict[str, Row]] = {}
     for row in rows:
         if row.scenario == scenario.name and row.step in steps and row.ranked:
             by_engine.setdefault(row.engine, {})[row.step] = row
     found = []
     for engine, mine in by_engine.items():
-        timed = [step for step in steps if step in mine and step in bests and step not in left_out]
-        mean = _mean([(mine[step], bests[step]) for step in timed if bests[step].unit != "B"])
+        mean = _mean([(mine[step], bests.get(step)) for step in counted if step in mine])
         title = next(iter(mine.values())).title
         means = (None, None, None) if mean is None else (mean.value, mean.low, mean.high)
         found.append(Standing(engine, title, means[0], mine, *means[1:]))
@@ -64,12 +67,12 @@ def fills_of_mixes(scenario: Scenario) -> set[str]:
     return {step.name for step in scenario.steps if isinstance(step, KeyValueStep) and step.operation == "insert"}
 
 
-def _mean(steps: Sequence[tuple[Row, Row]]) -> Estimate | None:
+def _mean(steps: Sequence[tuple[Row, Row | None]]) -> Estimate | None:
     """The geometric mean of the ratios of some rows to the best ones of their steps; None if one has no ratio."""
     ratios = [row.ratio.value for row, _ in steps if row.ratio is not None]
     if len(ratios) < len(steps) or not ratios or not all(ratios):
         return None
-    pairs = [paired_means(row, best) for row, best in steps]
+    pairs = [paired_means(row, best) for row, best in steps if best]
     # Some steps may lack rounds that others have, and a size of 0 has no logarithm.
     if len({len(above) for above, _ in pairs}) > 1 or min(min(above) for above, _ in pairs) <= 0:
         return Estimate(geometric_mean(ratios), None, None)

@@ -11,6 +11,8 @@ from dbbench.report.step_view import Line, StepView, joined, small_share, times
 
 #: The most engines that a sentence names one by one.
 _NAMED = 3
+#: What engines are compared where some are withheld.
+_SHOWN = "the engines whose figures may be shown"
 
 
 @dataclass(frozen=True)
@@ -140,15 +142,15 @@ def overall(shown: View) -> str:
     if len(shown.across) == 1:
         return _alone(next(filter(None, shown.across[0])))
     known = [(line, mean) for line in shown.across if (mean := mean_over(line))]
-    if not known:
-        return "No engine has a figure in every timed step of every scenario."
-    named = [f"{next(item.title for item in line if item)}, {times(mean)}×" for line, mean in known[:_NAMED]]
-    if len(known) == 1:
+    titles = [next(item.title for item in line if item) for line, _ in known]
+    withheld = any(scenario.withheld for scenario in shown.scenarios)
+    if len(known) < 2:
         lines = [line for scenario in shown.scenarios for line in _lines(scenario)]
-        return _only(named[0].rpartition(",")[0], " of every scenario", lines, len(shown.across) - 1)
+        return _only(titles, " of every scenario", lines, len(shown.across) - 1, withheld=withheld)
+    named = [f"{title}, {times(mean)}×" for title, (_, mean) in zip(titles[:_NAMED], known, strict=False)]
     sure = any(line.row.rank for each in shown.scenarios for step in _timed(each) for line in step.lines)
     few = "" if sure else ", from too few rounds to be sure"
-    first = _most(shown.scenarios)
+    first = f"{_most(shown.scenarios)}{f' among {_SHOWN}' if withheld else ''}"
     return f"{first} over {len(shown.scenarios)} scenarios{few}: {'; then '.join(named)} the best result on average."
 
 
@@ -269,11 +271,13 @@ def _named(titles: Sequence[str]) -> str:
     return joined(titles if len(titles) <= _NAMED else [*titles[: _NAMED - 1], f"{len(titles) - _NAMED + 1} others"])
 
 
-def _only(title: str, where: str, lines: Sequence[Line], others: int) -> str:
-    """Sentence on the one engine that is ranked: of `others` those that stand apart have figures, too."""
-    if len({line.row.engine for line in lines if _is_arrow(line)}) == others:
-        return f"Only {title} returns rows."
-    return f"Only {title} has a figure in every timed step{where}."
+def _only(titles: Sequence[str], where: str, lines: Sequence[Line], others: int, *, withheld: bool) -> str:
+    """Sentence on the one engine that is ranked, or none: of `others` those that stand apart have figures, too."""
+    if titles and len({line.row.engine for line in lines if _is_arrow(line)}) == others:
+        return f"Only {titles[0]} returns rows."
+    who = f"only {titles[0]}" if titles else "none" if withheld else "no engine"
+    who = f"Of {_SHOWN}, {who}" if withheld else f"{who[0].upper()}{who[1:]}"
+    return f"{who} has a figure in every timed step{where}."
 
 
 def _overall(scenario: ScenarioView) -> str:
@@ -283,12 +287,11 @@ def _overall(scenario: ScenarioView) -> str:
         return ""
     known = sorted((item for item in scenario.standings if item.mean_ratio), key=lambda item: item.mean_ratio or 0)
     if len(known) < 2:
-        if not known:
-            return "No engine has a figure in every timed step."
-        return _only(known[0].title, "", _lines(scenario), len(scenario.standings) - 1)
+        titles, others = [item.title for item in known], len(scenario.standings) - 1
+        return _only(titles, "", _lines(scenario), others, withheld=bool(scenario.withheld))
     first, second = known[:2]
     if scenario.withheld:
-        among = " among the engines whose figures may be shown"
+        among = f" among {_SHOWN}"
     elif len(known) < len(scenario.standings):
         arrow = {line.row.engine for line in _lines(scenario) if _is_arrow(line)}
         lacking = {item.engine for item in scenario.standings} - {item.engine for item in known}

@@ -182,6 +182,22 @@ def test_ranks_leave_room_for_it_where_the_order_alone_does_not_say_on_which_sid
     assert found == [("a", "1-4"), ("x", ""), ("b", "1-4"), ("y", ""), ("c", "4-5"), ("d", "6")]
 
 
+def test_ranks_leave_no_room_for_what_was_not_verified(tmp_path: Path) -> None:
+    def unverified(result: dict[str, Any]) -> None:
+        for step in result["steps"]:
+            step["verified"] = result["engine_name"] != "secret"
+
+    run = fabricate(tmp_path / "run", {**OTHERS, "secret": SECRET}, rounds=6, noise=0.0, change=unverified)
+    step = view(run, publish=True).scenarios[0].step("join-1")
+    assert [line.rank for line in step.lines] == ["1", "2", "3", "–"]
+
+
+def test_a_step_that_it_alone_has_a_figure_in_counts(tmp_path: Path) -> None:
+    others = {name: replace(fake, bad={"join-1": (Outcome.FAILED, "no")}) for name, fake in OTHERS.items()}
+    shown = view(fabricate(tmp_path / "run", {**others, "secret": SECRET}, rounds=2), publish=True).scenarios[0]
+    assert [item.mean_ratio for item in shown.standings] == [None] * 4
+
+
 def test_where_it_is_the_best_the_ratios_are_to_the_best_that_is_shown(tmp_path: Path) -> None:
     run = fabricate(tmp_path / "run", {**OTHERS, "secret": replace(SECRET, slow=0.1)}, rounds=6, noise=0.0)
     step = view(run, publish=True).scenarios[0].step("join-1")

@@ -90,6 +90,16 @@ def test_nothing_withheld_is_told(tmp_path: Path) -> None:
     assert finding(apart.step("database-size")).endswith("Not ranked with files: counted by the server at a URL (C).")
 
 
+def test_where_one_is_withheld_the_answer_is_of_those_that_are_shown(tmp_path: Path) -> None:
+    held, lame = Fake("C", 0.5, probed=FORBIDDEN), Fake("B", bad=FAILED)
+    for fakes, who in (((held, Fake("A"), lame), "only A"), ((held, lame), "none")):
+        found = shown(tmp_path / who, *fakes, publish=True)
+        among = "the engines whose figures may be shown"
+        assert overall(found) == f"Of {among}, {who} has a figure in every timed step."
+    several = fabricate(tmp_path / "run", {"a": Fake("A"), "b": Fake("B", 2.0), "c": held}, suite="mixes", rounds=6)
+    assert overall(view(several, publish=True)).startswith(f"Fastest among {among} over 6 scenarios: A, 1.00×; then B")
+
+
 @pytest.mark.parametrize(
     ("held", "said", "sizes"),
     [
