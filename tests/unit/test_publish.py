@@ -350,6 +350,15 @@ def test_a_server_that_turns_out_to_forbid_it_is_kept_silent_about_too(tmp_path:
     assert "123" not in out.getvalue()
 
 
+def test_nor_that_of_one_that_has_answered_in_a_run_that_goes_on(tmp_path: Path) -> None:
+    run = fabricate(tmp_path / "run", {"a": Fake("A"), "any": Fake("Any", told=FORBIDS)}, rounds=1)
+    out = io.StringIO()
+    with progress.watched(Console(file=out, width=80), run, publish=True) as report:
+        result = TrialResult(id="1", scenario_name="invoices", engine_name="a", round=1, steps=(), seconds=1.0)
+        report(Progress(Trial("1", "invoices", "a", 1), 1, 9, result=result, seconds_left=123.4))
+    assert "left" not in out.getvalue()
+
+
 # Comparing
 
 

@@ -22,9 +22,9 @@ def watched(console: Console, run: Run, *, publish: bool) -> Iterator[Callable[[
     What may be published has no times of the trials of an engine whose licence forbids it. The time left is made
     of them too. A null engine's trials are no lines, and aren't counted.
     """
-    manifest = run.manifest
-    hidden = set(forbidden(manifest, ())) if publish else set()
-    done = sum(manifest.ranked(result.engine_name) for result in run.results())
+    manifest, results = run.manifest, run.results()
+    hidden = set(forbidden(manifest, results)) if publish else set()
+    done = sum(manifest.ranked(result.engine_name) for result in results)
     part = sum(manifest.ranked(name) for name in manifest.usable) / max(len(manifest.usable), 1)
     bar = Progress(
         TextColumn("{task.description}"),
