@@ -99,7 +99,7 @@ def history(
     """
     if len(sides) < 2:
         raise UserError("a history needs two runs or more, and a change can be seen from four on; name them all")
-    sides = sorted(sides, key=lambda side: side.manifest.created)
+    sides = sorted(sides, key=lambda side: side.manifest.created.timestamp())
     differing = check_runs(sides, pairwise(sides), across_machines=across_machines)
     machines = tuple(found for found in differing if found[1].weight is Weight.MACHINE)
     hidden = withheld(sides) if publish else {}

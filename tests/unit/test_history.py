@@ -4,6 +4,7 @@ import csv
 import datetime
 import json
 from collections.abc import Sequence
+from dataclasses import replace
 from io import StringIO
 from pathlib import Path
 from typing import Any
@@ -16,7 +17,7 @@ from dbbench.analysis.comparability import Side
 from dbbench.analysis.history import History, chance_of, history, splits
 from dbbench.errors import UserError
 from dbbench.report.history import files, words
-from dbbench.report.history.words import change_lines, summary
+from dbbench.report.history.words import change_lines, step_name, summary
 from dbbench.suite.model import Suite
 from tests.unit.compared import side
 
@@ -184,7 +185,22 @@ def test_files_for_other_tools(small: Suite, tmp_path: Path) -> None:
     assert json.loads((tmp_path / "bigger-is-better.json").read_text()) == []
 
 
-def test_a_series_with_a_gap_is_drawn_and_left_out_for_otava(small: Suite, tmp_path: Path) -> None:
+def test_a_scenario_that_the_newest_run_lacks_keeps_its_title(small: Suite) -> None:
+    *older, last = sides(small, [1.0, 1.0, 1.0])
+    (main,) = small.scenarios
+    other = main.model_copy(update={"name": "other", "title": "Other"})
+    both = small.model_copy(update={"scenarios": (main, other)})
+    more = [
+        [*one.results, *(each.model_copy(update={"scenario_name": "other"}) for each in one.results)] for one in older
+    ]
+    older = [replace(one, suite=both, results=results) for one, results in zip(older, more, strict=True)]
+    naive = last.manifest.model_copy(update={"created": last.manifest.created.replace(tzinfo=None)})
+    found = history([*older, replace(last, manifest=naive)])
+    assert [step_name(one, found) for one in found.series] == ["Load", "Join", "Other: Load", "Other: Join"]
+
+
+@pytest.mark.parametrize("lukewarm", [False, True])
+def test_a_series_with_a_gap_is_drawn_and_left_out_for_otava(small: Suite, tmp_path: Path, lukewarm: bool) -> None:
     first, *others = sides(small, NOISE)
     gap = Side(others[2].name, others[2].manifest, small, [r for r in others[2].results if r.engine_name == "null"])
     found = history([first, *others[:2], gap, *others[3:]])

@@ -38,10 +38,11 @@ def runs(shown: History) -> list[str]:
 
 def step_name(series: Series, shown: History) -> str:
     """The step's title, after its scenario's where there are several."""
-    suite = shown.sides[-1].suite
-    step = next((step for step in suite.scenario(series.scenario).steps if step.name == series.step), None)
-    title = step.title if step else series.step
-    return title if len(suite.scenarios) == 1 else f"{suite.scenario(series.scenario).title}: {title}"
+    suites = (side.suite for side in reversed(shown.sides))
+    scenario = next(each for suite in suites for each in suite.scenarios if each.name == series.scenario)
+    title = next((step.title for step in scenario.steps if step.name == series.step), series.step)
+    alone = [each.name for each in shown.sides[-1].suite.scenarios] == [series.scenario]
+    return title if alone else f"{scenario.title}: {title}"
 
 
 def change_lines(shown: History) -> list[ChangeLine]:
