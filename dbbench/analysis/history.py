@@ -22,7 +22,7 @@ from dbbench.analysis.ranking import BAND, SIGNIFICANCE
 from dbbench.analysis.row import Row
 from dbbench.analysis.statistics import exponential, student_cdf
 from dbbench.analysis.summary import unordered
-from dbbench.analysis.verdicts import Key, row_key
+from dbbench.analysis.verdicts import Key, measure, row_key
 from dbbench.errors import UserError
 
 #: The fewest runs that a change can be seen in: below them no test has a chance.
@@ -111,7 +111,7 @@ def history(
 
 
 def _series(sides: Sequence[Side], *, intervals: bool) -> Iterator[Series]:
-    """What at least two runs have a figure of."""
+    """What at least two runs have a figure of; one of another measure than the newest's is a gap."""
     found: dict[Key, list[Row | None]] = {}
     for number, side in enumerate(sides):
         steps = unordered(side.suite, side.manifest, side.results, intervals=intervals, whole=side.whole)
@@ -119,10 +119,11 @@ def _series(sides: Sequence[Side], *, intervals: bool) -> Iterator[Series]:
             rows = found.setdefault(row_key(row), [None] * len(sides))
             rows[number] = row if row.value is not None else None
     for (scenario, step, engine), rows in found.items():
-        known = [row for row in rows if row]
-        if len(known) > 1 and len({(row.unit, row.direction) for row in known}) == 1:
-            last = known[-1]
-            yield Series(scenario, step, engine, last.title, last.unit, last.direction, tuple(rows))
+        last = next((row for row in reversed(rows) if row), None)
+        newest = measure([last]) if last else None
+        alike = [row if row and measure([row]) == newest else None for row in rows]
+        if last and len(alike) - alike.count(None) > 1:
+            yield Series(scenario, step, engine, last.title, last.unit, last.direction, tuple(alike))
 
 
 def _with_changes(found: Sequence[Series], sides: Sequence[Side]) -> Iterator[Series]:

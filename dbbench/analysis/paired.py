@@ -24,6 +24,7 @@ from dbbench.analysis.verdicts import (
     ComparisonVerdict,
     Pair,
     have_ratios,
+    measure,
     shown_by,
     size_pair,
     unmeasured_pair,
@@ -171,17 +172,13 @@ def _others(results: Sequence[TrialResult]) -> float | None:
 
 def _means(mine: Row, theirs: Row) -> tuple[list[float], list[float]] | None:
     """Numerator and denominator of each round's ratio; None if the two can't be compared."""
-    if mine.value is None or theirs.value is None or mine.unit == "B" or _measure(mine) != _measure(theirs):
+    if mine.value is None or theirs.value is None or mine.unit == "B" or measure([mine]) != measure([theirs]):
         return None
     ours, others = (dict(zip(row.of_rounds, row.trial_means, strict=True)) for row in (mine, theirs))
     rounds = sorted(ours.keys() & others.keys())
     above, below = (others, ours) if mine.direction == "higher" else (ours, others)
     found = [above[number] for number in rounds], [below[number] for number in rounds]
     return found if rounds and have_ratios([*found[0], *found[1]]) else None
-
-
-def _measure(row: Row) -> tuple[str, str, str]:
-    return row.metric, row.unit, row.direction
 
 
 def _timed(

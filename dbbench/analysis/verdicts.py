@@ -137,11 +137,16 @@ class _Figures:
 
     @property
     def measure(self) -> Measure:
-        """What the figure is of."""
-        row = self.rows[0]
-        facts = [facts for row in self.rows for facts in row.rounds]
-        forms = {str(fact[key]) for fact in facts for key in ("gives", "cache") if fact.get(key)}
-        return Measure(row.metric, row.unit, row.direction, tuple(sorted(forms)))
+        return measure(self.rows)
+
+
+def measure(rows: Sequence[Row]) -> Measure:
+    """What the figure of an engine's rows of a step is of: one row, or one of each run of a side."""
+    row, facts = rows[0], [facts for row in rows for facts in row.rounds]
+    forms = {str(fact[key]) for fact in facts for key in ("gives", "cache") if fact.get(key)}
+    forms = {"rows" if form == "columns" else form for form in forms}  # ranked with each other
+    forms |= {"counted by the server"} if row.at_url and row.unit == "B" else set()
+    return Measure(row.metric, row.unit, row.direction, tuple(sorted(forms)))
 
 
 def compare_rows(
@@ -252,6 +257,8 @@ def _of_other_measures(key: Key, old: _Figures, new: _Figures) -> Pair:
 
 def _size(key: Key, old: _Figures, new: _Figures) -> Pair:
     """Sizes follow from the data, so that no test is needed."""
+    if old.measure != new.measure:
+        return _of_other_measures(key, old, new)
     assert old.value is not None
     assert new.value is not None
     ratio = new.value / old.value if old.value else math.inf if new.value else 1.0

@@ -164,6 +164,8 @@ def test_regressions_come_first_and_the_greatest_before_the_rest() -> None:
         (bad(), bad(), False),
         (row((100.0,), unit="B"), row((110.0,), unit="B"), True),
         (row((100.0,), unit="B"), row((104.0,), unit="B"), False),
+        (row((100.0,), unit="B", metric="size"), row((110.0,), unit="B", metric="data size"), False),
+        (row((100.0,), unit="B"), row((110.0,), unit="B", at_url=True), False),
     ],
 )  # fmt: skip
 def test_the_gate_holds_up_what_is_proven(old: Row, new: Row, held: bool) -> None:

@@ -202,7 +202,14 @@ def test_a_scenario_that_the_newest_run_lacks_keeps_its_title(small: Suite) -> N
 @pytest.mark.parametrize("lukewarm", [False, True])
 def test_a_series_with_a_gap_is_drawn_and_left_out_for_otava(small: Suite, tmp_path: Path, lukewarm: bool) -> None:
     first, *others = sides(small, NOISE)
-    gap = Side(others[2].name, others[2].manifest, small, [r for r in others[2].results if r.engine_name == "null"])
+    results = [r for r in others[2].results if r.engine_name == "null"]
+    if lukewarm:
+        facts = {"facts": {"cache": "lukewarm"}}
+        results = [
+            r.model_copy(update={"steps": tuple(s.model_copy(update=facts) for s in r.steps)})
+            for r in others[2].results
+        ]
+    gap = replace(others[2], results=results)
     found = history([first, *others[:2], gap, *others[3:]])
     assert found.series[0].values[3] is None
     files.write(found, tmp_path)

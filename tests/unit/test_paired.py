@@ -125,9 +125,15 @@ def test_sizes_are_told_apart_without_a_test(size: float, verdict: ComparisonVer
     assert paired(sides, "e@new", "e@old")[0].verdict is verdict
 
 
-def test_other_measures_are_not_compared() -> None:
-    sides = [row("e@old", "join", (1.0,) * 6), row("e@new", "join", (1.0,) * 6, metric="latency")]
+@pytest.mark.parametrize(
+    ("unit", "change"),
+    [("s", {"metric": "latency"}), ("s", {"rounds": ({"gives": "batches"},)}), ("B", {"at_url": True})],
+)
+def test_other_measures_are_not_compared(unit: str, change: dict[str, Any]) -> None:
+    known = {"unit": unit, "rounds": ({"gives": "rows"},)}
+    sides = [row("e@old", "join", (1.0,) * 6, **known), row("e@new", "join", (9.0,) * 6, **(known | change))]
     (pair,) = paired(sides, "e@new", "e@old")
+    assert gated([pair], 0.1).answer is Answer.UNDECIDED
     assert pair.verdict is ComparisonVerdict.UNSURE
     assert "not the same measure" in pair_detail(pair)
 
