@@ -44,7 +44,7 @@ class Gate:
     @property
     def answer(self) -> Answer:
         """Failed takes precedence over undecided: what is shown to be worse stays so, whatever else is undecided."""
-        if self.held or (self.strict and (self.unknown or self.gone or self.empty)):
+        if self.held or (self.strict and (self.unknown or self.blind or self.gone or self.empty)):
             return Answer.FAILED
         return Answer.UNDECIDED if self.blind or self.empty or self.doubted else Answer.PASSED
 
@@ -72,7 +72,7 @@ def gated(
         held=tuple(pair for pair in beyond(pairs, share) if pair not in doubts),
         unknown=tuple(unknown),
         timed=len(timed),
-        blind=tuple(dict.fromkeys(pair.engine for pair in timed if pair.engine not in decided)),
+        blind=tuple(dict.fromkeys(pair.engine for pair in (*timed, *lacks) if pair.engine not in decided)),
         gone=tuple(gone),
         doubted=tuple(doubts),
         empty=len(lacks) == len(pairs) or (not timed and bool(lacks)),

@@ -196,6 +196,7 @@ GATES: dict[str, tuple[list[Row], list[Row], Answer, Answer]] = {
     "slower and not verified": ([row()], [row(times(2), verified=False)], Answer.FAILED, Answer.FAILED),
     "ok in neither": ([bad()], [bad()], Answer.UNDECIDED, Answer.FAILED),
     "ok in neither, and the rest the same": ([bad(), row(step="s")], [bad(), row(step="s")], Answer.PASSED, Answer.PASSED),
+    "ok in neither, and another engine the same": ([bad(), row(engine="b")], [bad(), row(engine="b")], Answer.UNDECIDED, Answer.FAILED),
     "mended, and a size": ([bad(), SIZES[0]], [row(), SIZES[1]], Answer.UNDECIDED, Answer.FAILED),
     "mended, and the rest the same": ([bad(), row(step="s")], [row(), row(step="s")], Answer.PASSED, Answer.PASSED),
     "sizes alone": ([SIZES[0]], [SIZES[1]], Answer.PASSED, Answer.PASSED),
