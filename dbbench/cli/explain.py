@@ -4,7 +4,7 @@ from pathlib import Path
 
 import click
 
-from dbbench.cli.common import command, engine_names, examples, open_console, run_path
+from dbbench.cli.common import command, engine_names, examples, open_console, run_path, writing
 
 
 @click.command(
@@ -73,7 +73,8 @@ def explain(
     folder, found = found_of(
         ready, step, engines, seconds, lambda line: console.print(line, style="dim", highlight=False, markup=False)
     )
-    written = explained.write(found, folder)
+    with writing(folder):
+        written = explained.write(found, folder)
     for line in explained.lines(found, console.width):
         console.print(cleaned(line), highlight=False, markup=False, soft_wrap=True)
     for path in written:

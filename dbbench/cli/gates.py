@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from dbbench.cli.common import share
+from dbbench.cli.common import share, writing
 from dbbench.host.metric import Metric
 
 if TYPE_CHECKING:
@@ -137,7 +137,8 @@ def show_gates(
             console.print(line, soft_wrap=True, highlight=False)
             said.append(line.plain)
     if keep:
-        run.keep_gates(said)
+        with writing(run.path):
+            run.keep_gates(said)
     return exit_status(answers)
 
 

@@ -300,6 +300,8 @@ def _given(context: click.Context, parameter: str) -> bool:
 
 def _run(ready: Ready, formats: tuple[str, ...], gates: tuple[PairGate, ...] = (), *, publish: bool) -> int:
     """Run the trials, then report, also after an interruption."""
+    from dbbench.cli.common import shown as cleaned
+    from dbbench.errors import UserError
     from dbbench.report.terminal.engines import absent_lines
     from dbbench.report.terminal.progress import watched
     from dbbench.report.terminal.run import print_wrapped
@@ -320,10 +322,14 @@ def _run(ready: Ready, formats: tuple[str, ...], gates: tuple[PairGate, ...] = (
         with watched(console, run, publish=publish) as report:
             carry_out(ready, report)
     except KeyboardInterrupt:
-        if run.results():
-            show_report(run, console, formats, publish=publish)
-        again = f"dbbench suite --resume {run.path}{' --publish' if publish else ''}"
-        console.print(f"\ninterrupted; continue with: {again}", highlight=False, markup=False)
+        try:
+            if run.results():
+                show_report(run, console, formats, publish=publish)
+        except UserError as exc:  # such as a full disk
+            click.echo(f"dbbench: {cleaned(exc)}", err=True)
+        finally:
+            again = f"dbbench suite --resume {run.path}{' --publish' if publish else ''}"
+            console.print(f"\ninterrupted; continue with: {again}", highlight=False, markup=False)
         return INTERRUPTED
     shown = show_report(run, console, formats, publish=publish)
     console.print(f"next: {_next(run, engines)}", highlight=False, markup=False, soft_wrap=True)

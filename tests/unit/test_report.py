@@ -5,6 +5,7 @@ import io
 import re
 from dataclasses import replace
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import click
@@ -12,7 +13,10 @@ import pytest
 from rich.console import Console
 
 from dbbench.analysis.queryplans import QueryPlan
+from dbbench.cli.common import INTERRUPTED
+from dbbench.cli.gates import PairGate, show_gates
 from dbbench.cli.report import report
+from dbbench.cli.suite import _run
 from dbbench.errors import UserError
 from dbbench.report.charts import draw
 from dbbench.report.export import markdown_page
@@ -38,6 +42,28 @@ def printed(shown: View, width: int = 80, **how: Any) -> list[str]:
     out = io.StringIO()
     run.show(shown, Console(file=out, width=width, soft_wrap=True, **how))
     return out.getvalue().splitlines()
+
+
+def no_room(*_arguments: object, **_options: object) -> None:
+    raise OSError(28, "No space left on device")
+
+
+def test_an_interrupted_run_says_how_to_go_on_though_the_disk_is_full(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def interrupted(*_arguments: object) -> None:
+        raise KeyboardInterrupt
+
+    made = fabricate(tmp_path / "run", {"a": Fake("A")}, rounds=1)
+    monkeypatch.setattr("dbbench.scripting.carry_out", interrupted)
+    monkeypatch.setattr("dbbench.host.plain_file.write", no_room)
+    ready: Any = SimpleNamespace(run=made, absent={}, idle=[])
+    assert _run(ready, (), publish=False) == INTERRUPTED
+    printed = capsys.readouterr()
+    assert f"continue with: dbbench suite --resume {made.path}" in printed.out.replace("\n", "")
+    assert "can't be written" in printed.err
+    with pytest.raises(UserError, match="can't be written: No space left on device"):
+        show_gates(made, Console(file=io.StringIO()), (PairGate("a", "null", 0.1),), keep=True)
 
 
 # Titles
