@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from dbbench.suite.answer import SqlAnswer
-from dbbench.suite.sql_text import tables_of
+from dbbench.suite.sql_text import tables_of, words_of
 from dbbench.suite.steps.base import Step
 from dbbench.suite.steps.contention import ContentionStep
 from dbbench.suite.steps.query import QueryStep
@@ -24,7 +24,8 @@ class Changes:
 
 def before(query: QueryStep, steps: Sequence[Step]) -> Changes:
     """The changes of the steps of a scenario before a query."""
-    read = _tables(query, query.answer.sql or "" if isinstance(query.answer, SqlAnswer) else "")
+    more = query.answer.sql or "" if isinstance(query.answer, SqlAnswer) else ""
+    read = {word for sql in (*query.statements.values(), more) for word in words_of(sql)}
     found: list[tuple[str, tuple[str, int] | None]] = []
     for step in steps[: [each.name for each in steps].index(query.name)]:
         match step:
@@ -48,5 +49,5 @@ def _statement(step: StatementStep) -> tuple[str, int] | None:
     return step.sql, step.warm_up_calls + step.iterations
 
 
-def _tables(step: SqlStep, more: str = "") -> set[str]:
-    return {name for sql in (*step.statements.values(), more) for name in tables_of(sql)}
+def _tables(step: SqlStep) -> set[str]:
+    return {name for sql in step.statements.values() for name in tables_of(sql)}

@@ -41,13 +41,19 @@ def _is_select(text: str) -> bool:
     return words[:1] in (["SELECT"], ["WITH"]) and "INTO" not in words and not _CHANGES.search(text)
 
 
+def words_of(sql: str) -> set[str]:
+    """Every word of a statement: names of tables wherever they stand, and more."""
+    return set(re.findall(r"\w+", sql))
+
+
 def tables_of(sql: str) -> list[str]:
-    """The tables that a statement names after FROM, JOIN, INTO and UPDATE, without its own WITH names."""
+    """The tables that a statement names after FROM, JOIN, INTO, UPDATE and TRUNCATE, without its own WITH names."""
     text = re.sub(r"'(?:[^']|'')*'", "''", sql)
-    text = re.sub(r"\bEXTRACT\s*\(\s*\w+\s+FROM\b", "EXTRACT(", text, flags=re.IGNORECASE)
+    text = re.sub(r"\bEXTRACT\s*\(\s*\w+\s+FROM\b|\bDISTINCT\s+FROM\b", "(", text, flags=re.IGNORECASE)
     own = re.findall(r"(?:\bWITH\s+(?:RECURSIVE\s+)?|,\s*)(\w+)\s+AS\s*\(", text, re.IGNORECASE)
     # `ALTER TABLE name UPDATE column =` changes rows in ClickHouse.
-    named = re.findall(r'\b(?:FROM|JOIN|INTO|UPDATE)\s+"?([A-Za-z_]\w*)\b(?!"?\s*=)', text, re.IGNORECASE)
+    before = r"\b(?:FROM|JOIN|INTO|UPDATE|TRUNCATE(?:\s+TABLE)?)"
+    named = re.findall(before + r'\s+"?([A-Za-z_]\w*)\b(?!"?\s*=)', text, re.IGNORECASE)
     return [name for name in named if name not in own]
 
 

@@ -20,6 +20,7 @@ from dbbench.engine.sql.session import SQLEngine, SQLSession, fetch
 from dbbench.errors import WrongAnswer
 from dbbench.suite.data_types import DataType
 from dbbench.suite.dataset import Column, Table
+from dbbench.suite.sql_text import words_of
 from dbbench.suite.steps.statement import StatementStep
 from dbbench.suite.values import Sequence as Series
 from dbbench.workloads.context import Added, StepContext
@@ -140,7 +141,7 @@ def let_go(context: StepContext, step: StatementStep) -> dict[str, str]:
         with context.beneath() as (engine, session):
             context.data.rows[step.adds.table] = int(_count(_sql_engine(engine), session, step.adds.table))
     context.data.texts.append(step.dialects.get(context.engine.info().dialect, step.sql))
-    named = {step.adds.table} if step.adds else set(_words(context.statement(step)))
+    named = {step.adds.table} if step.adds else words_of(context.statement(step))
     if _INDEX.match(step.sql):
         return {}
     known = {name: context.data.left_by.pop(name) for name in named & set(context.data.left_by)}
@@ -155,7 +156,7 @@ def let_go(context: StepContext, step: StatementStep) -> dict[str, str]:
 def forget(context: StepContext, texts: Sequence[str]) -> None:
     """Forget what is in the tables that some statements name: they may change them."""
     context.data.texts += texts
-    for name in {word for sql in texts for word in _words(sql)} & set(context.tables):
+    for name in {word for sql in texts for word in words_of(sql)} & set(context.tables):
         context.data.left_by.pop(name, None)
         context.data.updated.pop(name, None)
         context.data.rows.pop(name, None)
@@ -170,10 +171,6 @@ def note_added(context: StepContext, step: StatementStep, calls: int, known: Map
     if known:
         context.data.left_by.update(known)
         context.data.added.setdefault(name, []).append(Added(step.name, step.adds.values, rows))
-
-
-def _words(sql: str) -> list[str]:
-    return "".join(letter if letter.isalnum() or letter == "_" else " " for letter in sql).split()
 
 
 def _sql_engine(engine: Engine) -> SQLEngine:

@@ -17,7 +17,7 @@ from dbbench.loadgen.transaction_mix import NOT_ADDED, OF, ROLLED_BACK, Transact
 from dbbench.results.facts import StepFacts, TransactionCounts
 from dbbench.results.outcome import Outcome
 from dbbench.suite.parameters import Parameter
-from dbbench.suite.sql_text import tables_of
+from dbbench.suite.sql_text import tables_of, words_of
 from dbbench.suite.steps.base import Step
 from dbbench.suite.steps.transaction import Invariant, Repeated, Statement, Think, Transaction, TransactionStep
 from dbbench.workloads import drawn, load_control
@@ -97,7 +97,7 @@ def check_again(step: TransactionStep, context: StepContext, later: Sequence[Ste
 
 def _may_change(invariant: Invariant, later: Sequence[Step]) -> bool:
     """Whether any of some steps may write to a table that an invariant looks at."""
-    reads = {table for sql in (invariant.sql, *invariant.dialects.values()) for table in tables_of(sql)}
+    reads = {word for sql in (invariant.sql, *invariant.dialects.values()) for word in words_of(sql)}
     for step in later:
         named = {table for sql in step.statements.values() for table in tables_of(sql)}
         if step.writes and (not named or named & reads):

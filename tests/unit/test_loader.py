@@ -240,6 +240,8 @@ def test_what_has_the_wrong_shape_is_passed_over(name: str) -> None:
         ("WITH t AS (SELECT x FROM A), u AS (SELECT 1) SELECT * FROM t JOIN u ON 1 = 1", ["A"]),
         ("WITH RECURSIVE t AS (SELECT x FROM A) SELECT * FROM t", ["A"]),
         ("SELECT EXTRACT(YEAR FROM a.x) FROM A a", ["A"]),
+        ("SELECT x FROM A WHERE x IS NOT DISTINCT FROM y", ["A"]),
+        ("TRUNCATE TABLE A", ["A"]),
         ("SELECT fromage, B.x FROM A B", ["A"]),
     ],
 )

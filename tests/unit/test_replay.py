@@ -5,6 +5,9 @@ from pathlib import Path
 
 import pytest
 
+from dbbench.suite.changes import before
+from dbbench.suite.steps.query import QueryStep
+from dbbench.suite.steps.statement import StatementStep
 from tests.unit.asked import Ask, Content, reference, values
 
 CONTENT: Content = {
@@ -36,6 +39,13 @@ CHANGES = [
 @pytest.fixture
 def ask(tmp_path: Path) -> Ask:
     return reference(tmp_path, CONTENT)
+
+
+@pytest.mark.parametrize("sql", ["UPDATE U SET N = 1", "TRUNCATE TABLE U", "DELETE FROM U"])
+def test_what_changes_a_table_behind_a_comma_comes_before_the_query(sql: str) -> None:
+    change = StatementStep(kind="statement", name="change", title="Change", sql=sql)
+    query = QueryStep(kind="query", name="query", title="Query", sql="SELECT T.Id FROM T A, U B")
+    assert before(query, [change, query]).steps == ("change",)
 
 
 @pytest.mark.parametrize("changes", CHANGES, ids=lambda changes: changes[0][0])
