@@ -19,7 +19,9 @@ from dbbench.errors import ServerFailed, Unavailable, Unsupported
 from dbbench.host import atomic_json
 from dbbench.suite.model import Tier
 from dbbench.testing.contract import usable
+from dbbench.testing.sql.tables import TABLES
 from dbbench.testing.suite_text import suite_text
+from dbbench_plugins.odbc.postgresql import keywords
 from dbbench_plugins.postgresql.programs import folder_of_programs
 from tests.conftest import Dbbench, everything_written, started, summary
 from tests.waiting import until
@@ -158,6 +160,28 @@ def test_a_server_at_a_url_is_measured_and_left_as_it_was(server: SQLEngine, dbb
     assert list(there.session.prepare_query("SELECT relname FROM pg_class WHERE relnamespace = 'public'::regnamespace")()) == []  # fmt: skip
     there.close()
     assert SECRET not in everything_written(tmp_path / "run") + done.stdout + done.stderr
+
+
+@pytest.mark.parametrize("name", ["postgresql", "sqlalchemy", "odbc"])
+def test_texts_are_compared_by_code_points_in_a_database_of_any_locale(
+    name: str, server: SQLEngine, tmp_path: Path
+) -> None:
+    usable(name)
+    server.session.execute(f"DROP DATABASE IF EXISTS {name}")
+    server.session.execute(
+        f"CREATE DATABASE {name} OWNER me TEMPLATE template0 LOCALE 'C' LOCALE_PROVIDER icu ICU_LOCALE 'en'"
+    )
+    address = url(server, database=name)
+    known = {"sqlalchemy": address.replace(":", "+psycopg:", 1), "odbc": f"odbc:{keywords(address)}"}
+    there = engine(name, tmp_path, url=known.get(name, address))
+    there.open()
+    there.create(TABLES)
+    session = there.connect()
+    session.execute("""INSERT INTO "Order" ("Id", "Text", "Letter") VALUES (1, 'a', 'a'), (2, 'B', 'B')""")
+    assert fetch(session, 'SELECT MIN("Text"), RTRIM(MIN("Letter")) FROM "Order"') == [("B", "B")]
+    session.close()
+    there.remove(TABLES)
+    there.close()
 
 
 # A private server

@@ -12,6 +12,7 @@ from dbbench.errors import ServerFailed, TrialError, Unavailable, Unsupported
 from dbbench.suite.dataset import Table
 from dbbench.suite.model import Tier
 from dbbench.testing.contract import usable
+from dbbench_plugins.sqlalchemy.core import CoreDialect
 
 pytestmark = pytest.mark.matrix
 
@@ -71,6 +72,20 @@ def test_it_says_what_it_found(engine: SQLEngine) -> None:
     assert engine.info().dialect == "sqlite"
     assert engine.server_versions()["SQLite"] in engine.info().title
     assert engine.settings()["durability"] == "as the database has it, not set by dbbench"
+
+
+@pytest.mark.parametrize(
+    ("dialect", "written"),
+    [
+        ("postgresql", 'VARCHAR(20) COLLATE "C"'),
+        ("mysql", "VARCHAR(20) COLLATE utf8mb4_bin"),
+        ("mssql", "NVARCHAR(20) COLLATE Latin1_General_100_BIN2"),
+        ("sqlite", "VARCHAR(20),"),
+    ],
+)
+def test_texts_are_compared_by_code_points(dialect: str, written: str) -> None:
+    core = pytest.importorskip(f"sqlalchemy.dialects.{dialect}").dialect()
+    assert written in CoreDialect(core=core).create_table("select", TABLES["select"])
 
 
 def test_a_statement_arrives_as_it_is_written(engine: SQLEngine) -> None:

@@ -127,6 +127,8 @@ class ODBC(ClientServer):
     def sql(self) -> Dialect:  # type: ignore[override]  # that of the database that was found
         if self.known:
             known: Dialect = resolve_name(self.known.engine).sql
+            if self.product == "PostgreSQL":
+                known = resolve_name("dbbench_plugins.postgresql.server:collated")(known)
             # The database is the user's: no statistics of tables that aren't ours.
             return replace(known, placeholder="?", statistics=known.statistics * ("{table}" in known.statistics))
         return _ACCESS if self.product == "ACCESS" else Dialect(quotes=(self.quote, self.quote))

@@ -283,6 +283,8 @@ class PostgreSQLServer(ClientServer):
         self.product = next((name for mark, name in _OTHERS.items() if mark in said), first)
         self.version = next((word for word in rest if re.match(r"v?\d", word)), "unknown")
         if self.url:
+            if self.product == "PostgreSQL":
+                self.sql = collated(self.sql)  # type: ignore[misc]  # of this one alone
             self._check_tier()
         else:
             ((oid,),) = self._ask("SELECT CAST(oid AS bigint) FROM pg_database WHERE datname = current_database()")
@@ -296,6 +298,12 @@ class PostgreSQLServer(ClientServer):
         found = {"fsync": fsync, "synchronous_commit": "off" if waits == "off" else "on"}
         tier = Tier.POWER if fsync == "on" else Tier.PROCESS
         self.give(Tier.MEMORY if waits == "off" or fsync is None else tier, found)
+
+
+def collated(dialect: Dialect) -> Dialect:
+    """The dialect with texts compared by code points in a database of any locale; a private server's is C."""
+    texts = {name: f'{dialect.types[name]} COLLATE "C"' for name in ("char", "varchar")}
+    return replace(dialect, types={**dialect.types, **texts})
 
 
 def numbered(sql: str, dialect: Dialect) -> str:

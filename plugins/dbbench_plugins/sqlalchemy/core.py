@@ -25,6 +25,13 @@ _SESSIONS = {
 }
 #: Databases whose dialects tell of all indexes.
 _INSPECTED = ("sqlite", "postgresql", "mysql", "mariadb")
+#: Dialect -> the collation that compares texts by code points, where the database may have another.
+_COLLATIONS = {
+    "postgresql": "C",
+    "mysql": "utf8mb4_bin",
+    "mariadb": "utf8mb4_bin",
+    "mssql": "Latin1_General_100_BIN2",
+}
 
 
 @dataclass(frozen=True)
@@ -84,13 +91,20 @@ def core_table(name: str, table: Table) -> Any:
         "real": sa.REAL,
         "double": sa.Double,
         "decimal": sa.Numeric,
-        "char": sa.CHAR,
-        "varchar": sa.String,
+        "char": partial(_text_type, sa.CHAR, sa.NCHAR),
+        "varchar": partial(_text_type, sa.String, sa.NVARCHAR),
         "date": sa.Date,
         "datetime": sa.DateTime,
     }
     columns = {key: kinds[column.data_type.name](*column.data_type.arguments) for key, column in table.columns.items()}
     return _table(name, columns, table.key_columns, table.foreign_keys)
+
+
+def _text_type(kind: Any, of_sql_server: Any, size: int) -> Any:
+    made = kind(size)
+    for name, collation in _COLLATIONS.items():
+        made = made.with_variant((of_sql_server if name == "mssql" else kind)(size, collation), name)
+    return made
 
 
 def _table(name: str, columns: Mapping[str, Any], key: Sequence[str], foreign_keys: Sequence[Any] = ()) -> Any:
