@@ -256,8 +256,10 @@ class Redis(Served):
 
     def _check_tier(self) -> None:
         configured = self._configured()
-        found = {name: configured.get(name, "not told") for name in ("appendonly", "appendfsync")}
-        tier = Tier.POWER if found["appendfsync"] == "always" else Tier.PROCESS
+        names = ("appendonly", "appendfsync", "no-appendfsync-on-rewrite")
+        found = {name: configured.get(name, "not told") for name in names}
+        power = found["appendfsync"] == "always" and found["no-appendfsync-on-rewrite"] != "yes"
+        tier = Tier.POWER if power else Tier.PROCESS
         self.give(tier if found["appendonly"] == "yes" else Tier.MEMORY, found)
 
 

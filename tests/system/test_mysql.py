@@ -10,6 +10,7 @@ import sys
 import traceback
 from collections.abc import Iterator
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import psutil
@@ -20,6 +21,7 @@ from dbbench.datasets.driver_rows import chunk
 from dbbench.engine import private_server, registry
 from dbbench.engine.base import Engine, Setup
 from dbbench.engine.sql.session import fetch
+from dbbench.engine.traits import Publication
 from dbbench.errors import ServerFailed, Unavailable, Unsupported
 from dbbench.suite.dataset import ForeignKey, Table
 from dbbench.suite.model import Tier
@@ -99,6 +101,23 @@ def test_the_label_says_who_answered(theirs: Any, name: str, tmp_path: Path) -> 
     assert not list((tmp_path / "data").iterdir())
 
 
+@pytest.mark.parametrize(
+    ("version", "comment", "product"),
+    [
+        ("5.7.25-OceanBase-v4.2.1", "OceanBase 4.2.1", "OceanBase"),
+        ("5.7.32", "SingleStoreDB (compatible; MySQL Enterprise & MySQL Commercial)", "SingleStore"),
+    ],
+)
+def test_another_product_is_no_mysql(version: str, comment: str, product: str, tmp_path: Path) -> None:
+    engine = made("mysql", tmp_path / "data", Tier.MEMORY, "mysql://host/db")
+    rows = {"version": version, "version_comment": comment, "innodb_flush_log_at_trx_commit": "1"}
+    engine.session = SimpleNamespace(result_format="rows", prepare_query=lambda _: rows.items)
+    engine._look()
+    found = engine.info()
+    assert (found.title, found.publication) == (f"{product} (mysqlclient)", Publication.UNKNOWN)
+    assert found.publication_note == f"the licence of {product} is not known to dbbench"
+
+
 @pytest.mark.filterwarnings(
     "ignore::pytest.PytestUnraisableExceptionWarning"
 )  # PyMySQL leaves a socket to the collector
@@ -156,7 +175,14 @@ def test_settings_that_measure_something_else_are_refused(
         theirs.session.execute(f"SET GLOBAL {setting} = {before}")
 
 
-@pytest.mark.parametrize(("flush", "given"), [(0, Tier.MEMORY), (2, Tier.PROCESS), (1, Tier.POWER)])
+def test_pages_written_once_promise_less(tmp_path: Path) -> None:
+    engine = made("mysql", tmp_path / "data", Tier.MEMORY, "mysql://host/db")
+    engine.variables = {"innodb_flush_log_at_trx_commit": "1", "innodb_doublewrite": "OFF"}
+    engine._check_tier()
+    assert engine.given_tier is Tier.PROCESS
+
+
+@pytest.mark.parametrize(("flush", "given"), [(0, Tier.MEMORY), (2, Tier.PROCESS), (3, Tier.POWER), (1, Tier.POWER)])
 def test_a_server_gives_the_tier_that_it_is_set_to(flush: int, given: Tier, theirs: Any, tmp_path: Path) -> None:
     theirs.session.execute(f"SET GLOBAL innodb_flush_log_at_trx_commit = {flush}")
     try:

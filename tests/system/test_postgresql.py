@@ -121,6 +121,21 @@ def test_what_can_not_be_reached_is_told(name: str, url: str, words: str, tmp_pa
     assert "4711" not in str(told.value)
 
 
+def test_pages_that_may_be_torn_promise_less(server: SQLEngine, tmp_path: Path) -> None:
+    server.session.execute("ALTER SYSTEM SET full_page_writes = off")
+    server.session.execute("SELECT pg_reload_conf()")
+    try:
+        there = engine("postgresql", tmp_path, Tier.MEMORY, url(server))
+        there.open()
+        assert until(lambda: there.settings()["full_page_writes"] == "off")
+        there.close()
+        with pytest.raises(Unsupported, match="full_page_writes is off"):
+            engine("postgresql", tmp_path, Tier.POWER, url(server)).open()
+    finally:
+        server.session.execute("ALTER SYSTEM RESET full_page_writes")
+        server.session.execute("SELECT pg_reload_conf()")
+
+
 @pytest.mark.parametrize(("commits", "given"), [("on", Tier.POWER), ("local", Tier.POWER), ("off", Tier.MEMORY)])
 def test_a_server_gives_the_tier_that_it_is_set_to(
     commits: str, given: Tier, server: SQLEngine, tmp_path: Path

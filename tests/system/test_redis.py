@@ -60,6 +60,7 @@ def listening(server: Any) -> Iterator[str]:
     server.flushall()
     server.config_set("appendonly", "yes")
     server.config_set("appendfsync", "always")
+    server.config_set("no-appendfsync-on-rewrite", "no")
 
 
 def at(kind: type[Engine], folder: Path, url: str, tier: Tier = Tier.MEMORY) -> Engine:
@@ -140,6 +141,7 @@ def test_a_server_gives_the_tier_that_it_is_set_to(kind: type[Engine], listening
     url = f"redis://:s3cret@{listening}/3"
     for setting, value, given, refused in (
         ("appendfsync", "always", Tier.POWER, None),
+        ("no-appendfsync-on-rewrite", "yes", Tier.PROCESS, Tier.POWER),
         ("appendfsync", "everysec", Tier.PROCESS, Tier.POWER),
         ("appendonly", "no", Tier.MEMORY, Tier.PROCESS),
     ):

@@ -315,9 +315,11 @@ class MySQLServer(ClientServer):
             failed(exc, "check the URL", ADVICE)
 
     def _check_tier(self) -> None:
-        names = ("innodb_flush_log_at_trx_commit", "log_bin", "sync_binlog")
+        names = ("innodb_flush_log_at_trx_commit", "log_bin", "sync_binlog", "innodb_doublewrite")
         found = {name: self.variables.get(name) for name in names}
-        flush, binary, sync_binary = found.values()
-        # After a crash the server undoes what isn't in its binary log, if it keeps one.
-        tier = Tier.POWER if flush == "1" and (binary in (None, "OFF") or sync_binary == "1") else Tier.PROCESS
-        self.give(tier if flush in ("1", "2") else Tier.MEMORY, found)
+        flush, binary, sync_binary, twice = found.values()
+        # After a crash the server undoes what isn't in its binary log, if it keeps one. Pages that are written once
+        # only may be torn. MariaDB's 3 syncs as 1 does, and more often.
+        whole = (binary in (None, "OFF") or sync_binary == "1") and twice not in ("OFF", "DETECT_ONLY")
+        tier = Tier.POWER if flush in ("1", "3") and whole else Tier.PROCESS
+        self.give(Tier.MEMORY if flush in (None, "0") else tier, found)

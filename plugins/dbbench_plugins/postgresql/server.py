@@ -291,12 +291,11 @@ class PostgreSQLServer(ClientServer):
             self.ours = f"{FOLDER}/base/{oid}/"
 
     def _check_tier(self) -> None:
-        ((fsync, waits),) = self._ask(
-            "SELECT current_setting('fsync', true), current_setting('synchronous_commit', true)"
-        )
+        names = ("fsync", "synchronous_commit", "full_page_writes")
+        fsync, waits, whole = map(self.settings().get, names)
         # What is neither on nor off waits for other servers, too, or for this one's disk only.
-        found = {"fsync": fsync, "synchronous_commit": "off" if waits == "off" else "on"}
-        tier = Tier.POWER if fsync == "on" else Tier.PROCESS
+        found = dict(zip(names, (fsync, "off" if waits == "off" else "on", whole), strict=True))
+        tier = Tier.POWER if fsync == "on" and whole != "off" else Tier.PROCESS
         self.give(Tier.MEMORY if waits == "off" or fsync is None else tier, found)
 
 
