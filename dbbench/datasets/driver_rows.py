@@ -24,6 +24,8 @@ class CsvChunk:
     data: memoryview
     #: How many rows it has.
     rows: int
+    #: Whether a text in a nullable column is empty: its quotes alone tell it from a NULL.
+    empty: bool = False
 
 
 #: Whole numbers up to this one, and ten to this power, are floats exactly.
@@ -39,10 +41,15 @@ def chunk(batch: pa.RecordBatch, table: Table, form: str, bind: Mapping[str, str
             raise Unsupported("a NULL among the rows of a load, in a column that has none by its schema")
         text = pa.BufferOutputStream()
         csv.write_csv(batch, text, csv.WriteOptions(include_header=False))
-        return CsvChunk(memoryview(text.getvalue()), batch.num_rows)
+        return CsvChunk(memoryview(text.getvalue()), batch.num_rows, _has_empty(batch, table))
     if form == "mappings":
         return [dict(zip(table.columns, row, strict=True)) for row in rows(batch, table, bind)]
     return rows(batch, table, bind)
+
+
+def _has_empty(batch: pa.RecordBatch, table: Table) -> bool:
+    nullable = (batch.column(name) for name, column in table.columns.items() if column.nullable)
+    return any(pc.any(pc.equal(each, "")).as_py() for each in nullable if pa.types.is_string(each.type))
 
 
 def rows(batch: pa.RecordBatch, table: Table, bind: Mapping[str, str]) -> list[Row]:

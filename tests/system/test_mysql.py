@@ -17,7 +17,7 @@ import psutil
 import pyarrow as pa
 import pytest
 
-from dbbench.datasets.driver_rows import chunk
+from dbbench.datasets.driver_rows import CsvChunk, chunk
 from dbbench.engine import private_server, registry
 from dbbench.engine.base import Engine, Setup
 from dbbench.engine.sql.session import fetch
@@ -286,6 +286,8 @@ def test_a_load_that_would_lose_something_fails(
     session.begin()
     with pytest.raises(Exception, match=words):
         insert(chunk(pa.record_batch(columns), NOTES, session.load_format, session.bind))
+    with pytest.raises(Unsupported, match="an empty text"):
+        insert(CsvChunk(memoryview(b""), 0, empty=True))
     session.close()
     engine.remove({"Notes": NOTES})
     engine.close()

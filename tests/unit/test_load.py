@@ -86,6 +86,14 @@ def test_rows_as_csv() -> None:
     assert (bytes(made.data), made.rows) == (b'1,"a ""quoted"", one"\n2,""\n', 2)
 
 
+def test_csv_tells_of_an_empty_text_where_a_null_may_be() -> None:
+    columns = {name: column.model_copy(update={"nullable": True}) for name, column in TABLE.columns.items()}
+    nullable = TABLE.model_copy(update={"columns": columns})
+    assert chunk(BATCH, nullable, "csv", {}).empty
+    assert not chunk(BATCH, TABLE, "csv", {}).empty
+    assert not chunk(pa.record_batch({"Id": [1], "Text": pa.array([None], pa.string())}), nullable, "csv", {}).empty
+
+
 def test_csv_of_a_null_where_none_may_be_is_refused() -> None:
     with pytest.raises(Unsupported, match="a NULL among the rows"):
         chunk(pa.record_batch({"Id": [1, 2], "Text": ["a", None]}), TABLE, "csv", {})

@@ -191,6 +191,14 @@ def made(
     return opened, recorder
 
 
+def test_oracle_takes_no_empty_text(tmp_path: Path) -> None:
+    session: Any = made(oracle.Oracle, tmp_path)[0].connect()
+    empty = BATCH.set_column(7, "Text", pa.array(["", None, "a", "b"]))
+    with pytest.raises(Unsupported, match="an empty text"):
+        session.prepare_load("Order", KINDS)(empty)
+    session.prepare_load("Order", KINDS)(BATCH)
+
+
 @pytest.fixture(params=[sqlserver.SQLServer, sqlserver.SQLServerPython, oracle.Oracle])
 def recorded(request: pytest.FixtureRequest, tmp_path: Path) -> Made:
     if request.param is sqlserver.SQLServer:

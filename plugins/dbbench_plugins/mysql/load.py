@@ -44,7 +44,7 @@ class LoadSession(MySQLSession):
             raise Unsupported("the server takes no local files: SET GLOBAL local_infile = 1")
         file, path = _file()
         self.files.append(file)
-        # This way of writing text doesn't tell a NULL from ''; of other types than text '' can only be one.
+        # The server doesn't tell a NULL, written as nothing, from ''. Of other types than text '' can only be one.
         missing = [key for key, column in table.columns.items() if column.nullable]
         places = {key: f"@missing{place}" for place, key in enumerate(missing)}
         columns = ", ".join(places.get(key) or self.sql.quoted(key) for key in table.columns)
@@ -52,6 +52,8 @@ class LoadSession(MySQLSession):
         statement = f"LOAD DATA LOCAL INFILE '{path}' INTO TABLE {self.sql.quoted(name)} {_FORMAT} ({columns}){f' SET {sets}' * bool(sets)}"
 
         def insert(chunk: CsvChunk) -> None:
+            if chunk.empty:
+                raise Unsupported("an empty text in a nullable column, which LOAD DATA takes for a NULL")
             file.seek(0)
             file.truncate()
             file.write(chunk.data)
