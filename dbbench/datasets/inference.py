@@ -25,6 +25,7 @@ from dbbench.message import cleaned
 #: What values of each kind look like in a CSV file, the narrowest first.
 _FORMS = {
     "integer": r"^-?(0|[1-9]\d{0,17})$",
+    "whole": r"^-?(0|[1-9]\d*)$",
     "decimal": r"^-?(0|[1-9]\d{0,14})\.\d{1,4}$",
     "double": r"^-?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?$",
     "date": r"^\d{4}-\d\d-\d\d$",
@@ -35,6 +36,8 @@ _CODE = r"^-?0\d"
 _LIKELY = r"(^|_)(id|key|pk)$|[a-z](Id|ID|Key)$"
 #: Digits that a decimal has besides those of its values, up to as many as fit 64 bits.
 _ROOM, _SHORT = 2, 18
+_MOST_DIGITS = 38
+_NUMBERS = ("integer", "whole", "decimal", "double")
 _INTEGER = 2**31 - 1
 #: More than most databases have in a table.
 MOST_COLUMNS = 4_096
@@ -208,20 +211,20 @@ class _Column:
     def _add_texts(self, texts: pa.Array) -> None:
         self.longest = max(self.longest, pc.max(pc.utf8_length(texts)).as_py())
         self.doubtful |= pc.any(pc.match_substring(texts, "\0")).as_py()
-        numbers = {"integer", "decimal", "double"} & {*self.forms}
-        if numbers and pc.any(pc.match_substring_regex(texts, _CODE)).as_py():
-            self.forms = [form for form in self.forms if form not in ("integer", "decimal", "double")]
+        if {*_NUMBERS} & {*self.forms} and pc.any(pc.match_substring_regex(texts, _CODE)).as_py():
+            self.forms = [form for form in self.forms if form not in _NUMBERS]
         for form in list(self.forms):
             fits = pc.match_substring_regex(texts, _FORMS[form])
             if not (pc.all(fits).as_py() and self._are_days(texts, form)):
                 self.forms.remove(form)
-        if "integer" in self.forms:
-            self._bounds(texts.cast(pa.int64()))
+        if {"whole", "decimal"} & {*self.forms}:
+            digits = pc.utf8_length(pc.replace_substring_regex(texts, r"[-.]", ""))
+            self.digits = max(self.digits, pc.max(digits).as_py())
+        if "whole" in self.forms and self.digits <= _MOST_DIGITS:
+            self._bounds(texts.cast(pa.int64() if "integer" in self.forms else pa.decimal128(_MOST_DIGITS, 0)))
         elif _is_text(self.kind):
             self._order(texts)
         if "decimal" in self.forms:
-            digits = pc.utf8_length(pc.replace_substring_regex(texts, r"[-.]", ""))
-            self.digits = max(self.digits, pc.max(digits).as_py())
             places = pc.utf8_length(pc.replace_substring_regex(texts, r"^.*\.", ""))
             self.places |= set(pc.unique(places).to_pylist())
         elif "double" in self.forms:
@@ -291,7 +294,11 @@ class _Column:
         return "", f"there is no type for {kind}"
 
     def _text_type(self) -> tuple[str, str]:
-        if "integer" in self.forms:
+        if "whole" in self.forms:
+            if self.digits > _MOST_DIGITS:
+                return f"varchar({self.longest})", f"numbers of more than {_MOST_DIGITS} digits became texts"
+            if self.least < -(2**63) or self.most > 2**63 - 1:
+                return f"decimal({self.digits}, 0)", "numbers of more than 64 bits"
             return self._whole(), ""
         if "decimal" in self.forms and len(self.places) == 1:
             (places,) = self.places
