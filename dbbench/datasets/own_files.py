@@ -224,14 +224,16 @@ def open_csv(path: Path, **convert: Any) -> pyarrow.csv.CSVStreamingReader:
     Raises pyarrow.ArrowInvalid, with the number of the row, and UserError if it can't be told what separates its
     fields.
     """
-    delimiter, _ = _csv_header(path)
+    delimiter, header = _csv_header(path)
     options = pyarrow.csv.ConvertOptions(
         null_values=[""], strings_can_be_null=True, quoted_strings_can_be_null=False, **convert
     )
     return pyarrow.csv.open_csv(
         path,
         read_options=pyarrow.csv.ReadOptions(block_size=_BLOCK, use_threads=False),  # only one thread counts rows
-        parse_options=pyarrow.csv.ParseOptions(delimiter=delimiter, newlines_in_values=True),
+        parse_options=pyarrow.csv.ParseOptions(
+            delimiter=delimiter, newlines_in_values=True, ignore_empty_lines=len(header) > 1
+        ),
         convert_options=options,
     )
 
@@ -320,6 +322,9 @@ def _typed(
             values = moments(values) if pa.types.is_timestamp(kind) else values.cast(kind)
         except (pa.ArrowInvalid, pa.ArrowNotImplementedError) as exc:
             raise UserError(f"{path}, column {name}: {exc}") from exc
+        if (place := _loss(found[name], values)) >= 0:
+            shown = found[name][place].cast(pa.string())
+            raise UserError(f"{path}, row {line + place}, column {name}: {shown} is more than the column's type holds")
         for wrong, what in _faults(values, column.data_type, nullable=column.nullable):
             place = pc.index(wrong, True).as_py()
             if place >= 0:
@@ -328,6 +333,19 @@ def _typed(
                 raise UserError(f"{path}, row {line + place}, column {name}: {shown!r} is {what}")
         columns.append(values)
     return pa.record_batch(columns, names=list(kinds))
+
+
+def _loss(raw: pa.Array, values: pa.Array) -> int:
+    """The place of the first float that isn't the decimal, or moment that isn't the day, made of it; -1 if none."""
+    if pa.types.is_floating(raw.type) and pa.types.is_decimal(values.type):
+        near = 1e-6 if raw.type.bit_width < 64 else 1e-12
+        raw, values = raw.cast(pa.float64()), values.cast(pa.float64())
+        lost = pc.greater(pc.abs(pc.subtract(values, raw)), pc.multiply(pc.abs(raw), near))
+    elif pa.types.is_timestamp(raw.type) and pa.types.is_date(values.type):
+        lost = pc.not_equal(values.cast(raw.type), raw)
+    else:
+        return -1
+    return int(pc.index(lost, True).as_py())
 
 
 def _faults(values: pa.Array, data_type: Any, *, nullable: bool) -> Iterator[tuple[pa.Array, str]]:

@@ -236,6 +236,33 @@ def test_a_column_that_no_type_fits_is_refused(tmp_path: Path, kind: str) -> Non
         materialise(Dataset.model_validate({"tables": {"t": table}}), folder=tmp_path)
 
 
+@pytest.mark.parametrize(
+    ("values", "kind"),
+    [
+        ([1.25, 1.255], "decimal(5, 2)"),
+        (pa.array([1.25, 1.255], pa.float32()), "decimal(5, 2)"),
+        ([datetime.datetime(2026, 1, 1), datetime.datetime(2026, 1, 1, 12)], "date"),
+        (pa.array([0, 1], pa.timestamp("ns", "UTC")), "date"),
+    ],
+)
+def test_what_a_type_would_round_is_refused_with_its_row(tmp_path: Path, values: Any, kind: str) -> None:
+    columns = {"Id": {"type": "integer"}, "a": {"type": kind}}
+    table = {"rows": {"file": "t.parquet"}, "primary_key": "Id", "columns": columns}
+    data = Dataset.model_validate({"tables": {"t": table}})
+    pq.write_table(pa.table({"Id": [1, 2], "a": values}), tmp_path / "t.parquet")
+    with pytest.raises(UserError, match=r"row 2, column a: .* is more than the column's type holds"):
+        materialise(data, folder=tmp_path)
+    pq.write_table(pa.table({"Id": [1], "a": values[:1]}), tmp_path / "t.parquet")
+    assert materialise(data, folder=tmp_path).table("t").num_rows == 1
+
+
+def test_an_empty_line_in_a_file_of_one_column_is_a_missing_value(tmp_path: Path) -> None:
+    (tmp_path / "t.csv").write_text("x\na\n\nb\n")
+    found = look(tmp_path)
+    assert (found.rows, found.columns[0].nullable) == (3, True)
+    assert materialise(dataset(tmp_path, found), folder=tmp_path).table("t").column("x").to_pylist() == ["a", None, "b"]
+
+
 def test_names_that_yaml_takes_for_something_else_stay_names(tmp_path: Path) -> None:
     (tmp_path / "t.csv").write_text("null,True,no,on,y\n1,2,3,4,5\n")
     found = dataset(tmp_path, look(tmp_path, name="false"))
