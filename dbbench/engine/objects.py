@@ -20,8 +20,8 @@ _FROM_TEXT: Mapping[str, Callable[[str], Any]] = {
     "datetime": datetime.datetime.fromisoformat,
     "decimal": Decimal,
 }
-#: How near two numbers must be that aren't whole: a real has four bytes.
-_NEAR = 1e-6
+#: How near two fractions must be, as in a query's answer; decimals as such are equal.
+_NEAR = {"real": 1e-6, "double": 1e-12, "decimal": 1e-9}
 
 
 @cache
@@ -96,8 +96,10 @@ def _same(found: Any, wanted: Any, column: Column) -> bool:
     if wanted is None:
         return found is None
     kind = column.data_type.name
-    if kind in ("real", "double", "decimal"):
-        return isinstance(found, float | Decimal) and bool(math.isclose(found, wanted, rel_tol=_NEAR))
+    if kind in _NEAR and not (kind == "decimal" and isinstance(found, Decimal)):
+        unit = 0.5 * 10.0 ** -column.data_type.arguments[1] if kind == "decimal" else 0.0
+        is_number = isinstance(found, float | Decimal)
+        return is_number and bool(math.isclose(found, wanted, rel_tol=_NEAR[kind], abs_tol=unit))
     if kind == "char" and isinstance(found, str):
         return found.rstrip(" ") == str(wanted).rstrip(" ")
     return type(found) is type(wanted) and bool(found == wanted)

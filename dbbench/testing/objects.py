@@ -43,7 +43,7 @@ ROWS: list[tuple[Any, ...]] = [
     (1, "plain", 0, datetime.datetime(2011, 11, 2, 12, 30, 59), None, Decimal("0.25")),
     (2, "Zürich – 東京", -1, datetime.datetime(1970, 1, 1), datetime.datetime(2038, 1, 20), Decimal("-1.50")),
     (7, "it's \"quoted\" and a % _ ; : ? \\", 2**31 - 1, datetime.datetime(1999, 12, 31, 23, 59, 59), None, Decimal("2.00")),
-    (2**40, "x" * 2000, -(2**31), datetime.datetime(2004, 2, 29), datetime.datetime(2011, 11, 2, 11), Decimal("9.75")),
+    (2**40, "x" * 2000, -(2**31), datetime.datetime(2004, 2, 29), datetime.datetime(2011, 11, 2, 11), Decimal("-9999999.99")),
 ]  # fmt: skip
 BATCH = pa.record_batch(
     [pa.array(values, field.type) for values, field in zip(zip(*ROWS, strict=True), arrow_schema(THINGS), strict=True)],

@@ -15,7 +15,7 @@ from dbbench.engine.base import Engine, Session, Setup
 from dbbench.engine.driver_timer import DriverTimer
 from dbbench.engine.objects import check_objects, object_class, object_getter, object_maker
 from dbbench.errors import SuiteError, Unsupported, WrongAnswer
-from dbbench.suite.dataset import Dataset
+from dbbench.suite.dataset import Column, Dataset
 from dbbench.suite.loader import parse_suite
 from dbbench.suite.model import Tier
 from dbbench.suite.steps.objects import ObjectStep
@@ -201,6 +201,27 @@ def test_a_wrong_object_is_found(changed: dict[str, Any], what: str) -> None:
         setattr(thing, name, value)
     with pytest.raises(WrongAnswer, match=what):
         check_objects([thing], {3: row}, TABLE)
+
+
+@pytest.mark.parametrize(
+    ("kind", "wanted", "right", "wrong"),
+    [
+        ("real", 0.1, 0.1 * (1 + 5e-7), 0.1 * (1 + 2e-6)),
+        ("double", 0.1, 0.1 * (1 + 5e-13), 0.1 * (1 + 2e-12)),
+        ("decimal(9, 2)", Decimal("9999999.99"), Decimal("9999999.990"), Decimal("9999999.98")),
+        ("decimal(9, 2)", Decimal("9999999.99"), 9999999.991, 9999999.97),
+    ],
+)
+def test_fractions_are_as_near_as_in_an_answer(kind: str, wanted: Any, right: Any, wrong: Any) -> None:
+    columns = {
+        "Id": TABLE.columns["Id"],
+        "Price": Column.model_validate({"type": kind, "values": {"kind": "sequence"}}),
+    }
+    table = TABLE.model_copy(update={"columns": columns})
+    made = object_maker("Thing", table, {})
+    check_objects([made((1, right))], {1: (1, wanted)}, table)
+    with pytest.raises(WrongAnswer, match="Price is"):
+        check_objects([made((1, wrong))], {1: (1, wanted)}, table)
 
 
 def test_a_missing_and_a_doubled_object_are_found() -> None:
