@@ -42,7 +42,7 @@ class TransactionContract(TableContract):
         engine.create(TABLES)
         session: Any = engine.connect()
         insert = session.prepare_load("Order", KINDS)
-        session.begin()
+        session.begin_load(TABLES)
         insert(chunk(session, BATCH))
         session.close()
         expected = BATCH.num_rows if "transactions" in engine.missing_features else 0

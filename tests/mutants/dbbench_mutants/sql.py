@@ -157,6 +157,12 @@ class KeepsWithoutCommit(Client):
         super().close()
 
 
+@mutant(Table, "a load without commit is gone")
+class BeginsNoLoad(Client):
+    def begin_load(self, tables):
+        pass
+
+
 @mutant(Table, "transactions in each others way are known and made again")
 class KnowsNoConflict(Client):
     def retry_reason(self, exc):
