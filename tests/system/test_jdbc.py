@@ -89,12 +89,13 @@ def test_a_jar_that_is_missing_or_wrong_ends_in_an_outcome_beside_the_others(
 
 
 @pytest.mark.parametrize("name", ["h2", "hsqldb", "derby"])
-def test_a_day_and_a_number_with_a_fraction_are_parameters(opened: Opener, name: str) -> None:
+def test_a_value_of_each_kind_is_a_parameter(opened: Opener, name: str) -> None:
+    values = (datetime.date(2004, 2, 29), 0.5, Decimal("-1.50"), datetime.datetime(2026, 3, 29, 2, 30))
     session = opened(name).connect()
-    session.execute("CREATE TABLE T (A DATE, B DOUBLE PRECISION)")
-    session.prepare_call("INSERT INTO T VALUES (?, ?)", 0)(datetime.date(2004, 2, 29), 0.5)
-    found = session.prepare_call("SELECT A, B FROM T WHERE A = ? AND B = ?", 1)(datetime.date(2004, 2, 29), 0.5)
-    assert tuple(found) == (datetime.date(2004, 2, 29), 0.5)
+    session.execute("CREATE TABLE T (A DATE, B DOUBLE PRECISION, C DECIMAL(9, 2), D TIMESTAMP)")
+    session.prepare_call("INSERT INTO T VALUES (?, ?, ?, ?)", 0)(*values)
+    found = session.prepare_call("SELECT A, B, C, D FROM T WHERE A = ? AND B = ? AND C = ? AND D = ?", 1)(*values)
+    assert tuple(found) == values
     session.close()
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import datetime
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack
+from decimal import Decimal
 from importlib.metadata import version
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar
 
@@ -117,16 +118,19 @@ class JDBCSession(SQLSession):
 
         statement, settle = self.connection.prepareStatement(sql), self.settle
         execute, to_date = statement.execute, jpype.JClass("java.sql.Date").valueOf
+        to_decimal, to_moment = jpype.JClass("java.math.BigDecimal"), jpype.JClass("java.sql.Timestamp").valueOf
         bind: dict[type, Callable[[int, Any], object]] = {
             bytes: statement.setBytes,
             int: statement.setLong,
             float: statement.setDouble,
             str: statement.setString,
+            Decimal: lambda index, number: statement.setBigDecimal(index, to_decimal(str(number))),
             datetime.date: lambda index, day: statement.setDate(index, to_date(day.isoformat())),
+            datetime.datetime: lambda index, moment: statement.setTimestamp(index, to_moment(moment.isoformat(" "))),
         }
         reader = None if rows == 0 else Reader(statement)
 
-        def run(*values: bytes | float | str | datetime.date) -> Any:
+        def run(*values: bytes | float | str | Decimal | datetime.date) -> Any:
             for index, value in enumerate(values, 1):
                 bind[type(value)](index, value)
             if reader is None:
