@@ -4,6 +4,7 @@ import errno
 import os
 import stat
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
@@ -51,7 +52,8 @@ def files_in(directory: Path, role: Callable[[str], FileRole]) -> Iterator[File]
         for name in names:
             path = os.path.join(folder, name)
             inner = os.path.relpath(path, directory)
-            yield file_at(path, os.lstat(path), inner, role(inner))
+            with suppress(FileNotFoundError):  # a compaction in the background has removed it since
+                yield file_at(path, os.lstat(path), inner, role(inner))
 
 
 def file_at(path: str, status: os.stat_result, name: str, role: FileRole) -> File:

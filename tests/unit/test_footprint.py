@@ -1,11 +1,12 @@
 """Sizes over the life of the data: what is added up between two of them."""
 
+from pathlib import Path
 from typing import Any
 
 import pytest
 
 from dbbench.analysis.footprint import footprint, size_parts
-from dbbench.engine.size import File, Size
+from dbbench.engine.size import File, Size, files_in
 from dbbench.suite.model import Scenario
 from dbbench.workloads.size import parts
 from tests.unit.test_summary import step, trial
@@ -43,6 +44,12 @@ def life(number: int, *, churn: int | None = 300) -> Any:
         step("churn", 1.0, written_bytes=churn, facts={"csv_bytes": 100}),
         size("second", 900, 0),
     )  # fmt: skip
+
+
+def test_a_file_that_goes_while_files_are_counted_is_none(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "kept").write_text("1")
+    monkeypatch.setattr("os.walk", lambda folder: [(folder, [], ["gone", "kept"])])
+    assert [file.name for file in files_in(tmp_path, lambda _: "data")] == ["kept"]
 
 
 def test_a_size_counts_what_was_written_since_the_size_before() -> None:
