@@ -124,10 +124,9 @@ class PrivateServer:
                 if died := self.exit_reason():
                     raise ServerFailed(f"{died} before it was ready") from exc
                 if time.monotonic() > until:
+                    words = self._last_words()
                     self.stop(signal.SIGKILL)
-                    raise ServerFailed(
-                        f"{self.name} wasn't ready after {seconds:g} s: {exc}{self._last_words()}"
-                    ) from exc
+                    raise ServerFailed(f"{self.name} wasn't ready after {seconds:g} s: {exc}{words}") from exc
                 time.sleep(_POLL_SECONDS)
             else:
                 return

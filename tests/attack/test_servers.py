@@ -8,6 +8,7 @@ import subprocess
 import sys
 from collections.abc import Sequence
 from pathlib import Path
+from unittest.mock import Mock
 
 import psutil
 import pytest
@@ -15,6 +16,7 @@ import pytest
 from dbbench.engine import registry
 from dbbench.engine.base import Setup
 from dbbench.engine.private_server import PrivateServer
+from dbbench.errors import ServerFailed
 from dbbench.run.child_output import PART, Output
 from dbbench.suite.model import Tier
 from dbbench.testing.contract import usable
@@ -40,6 +42,12 @@ def test_a_server_has_little_of_our_environment(tmp_path: Path, monkeypatch: pyt
         server.stop()
     assert found.keys() <= {"PATH", "LD_LIBRARY_PATH", "HOME", "TMPDIR", "TZ", "LC_ALL"}
     assert found["LC_ALL"] == "C"
+
+
+def test_a_server_that_is_never_ready_is_told_with_its_words(tmp_path: Path) -> None:
+    words = ["sh", "-c", "echo ERROR: busy; exec sleep 60"]
+    with pytest.raises(ServerFailed, match=r"wasn't ready after 1 s: nobody listens: ERROR: busy"):
+        PrivateServer("sleep", tmp_path).start(words, Mock(side_effect=OSError("nobody listens")), 1)
 
 
 def test_no_private_server_is_reached_by_way_of_the_environment(dbbench_here: Dbbench) -> None:
