@@ -293,6 +293,19 @@ def test_a_load_that_would_lose_something_fails(
     engine.close()
 
 
+def test_the_size_at_a_url_is_that_of_our_tables(theirs: Any, tmp_path: Path) -> None:
+    theirs.session.execute("CREATE TABLE theirs.Other (Id INTEGER PRIMARY KEY)")
+    engine = made("mysql", tmp_path / "data", url=url(theirs))
+    engine.open()
+    engine.flush()
+    engine.create({"Notes": NOTES})
+    engine.flush()
+    assert [file.name for file in engine.size().files] == ["table Notes"]
+    engine.remove({"Notes": NOTES})
+    engine.close()
+    theirs.session.execute("DROP TABLE theirs.Other")
+
+
 def test_a_load_checks_foreign_keys(theirs: Any, tmp_path: Path) -> None:
     keys = (ForeignKey(columns=("Id",), table="Notes", key=("Id",)),)
     tables = {"Notes": NOTES, "More": NOTES.model_copy(update={"foreign_keys": keys})}

@@ -182,15 +182,16 @@ class MySQLServer(ClientServer):
     def flush(self) -> None:
         """Write every changed page of the tables to its file, as the statement is documented to do.
 
-        At a URL, where no file is looked at, have the server's figures brought up to date instead.
+        At a URL, where no file is looked at, have the server's figures of our tables brought up to date instead.
         """
+        if self.url:
+            if self.made:
+                fetch(self.session, f"ANALYZE TABLE {', '.join(map(self.sql.quoted, self.made))}")
+            return
         names = [name for name, _ in fetch(self.session, "SHOW FULL TABLES WHERE Table_type = 'BASE TABLE'")]
-        if tables := ", ".join(self.sql.quoted(name) for name in names):
-            if self.url:
-                fetch(self.session, f"ANALYZE TABLE {tables}")
-            else:
-                self.session.execute(f"FLUSH TABLES {tables} FOR EXPORT")
-                self.session.execute("UNLOCK TABLES")
+        if names:
+            self.session.execute(f"FLUSH TABLES {', '.join(map(self.sql.quoted, names))} FOR EXPORT")
+            self.session.execute("UNLOCK TABLES")
 
     def file_role(self, name: str) -> FileRole:
         folder, _, file = name.removeprefix("data/").rpartition("/")
@@ -201,7 +202,7 @@ class MySQLServer(ClientServer):
         return "data" if folder == _DATABASE or file == "ibdata1" else "other"
 
     def size(self) -> Size:
-        """The files of a private server; at a URL what it says of the database's tables, and nothing of its journal."""
+        """The files of a private server; at a URL what it says of our tables, and nothing of its journal."""
         if self.product != "MariaDB":  # MySQL gives figures of up to a day ago
             self.session.execute("SET information_schema_stats_expiry = 0")
         tables = fetch(
@@ -209,6 +210,9 @@ class MySQLServer(ClientServer):
             "SELECT table_name, data_length + index_length + data_free, index_length FROM information_schema.tables "
             "WHERE table_schema = DATABASE() AND table_type = 'BASE TABLE'",
         )
+        if self.url:
+            ours = {name.lower() for name in self.made}  # some servers keep names so
+            tables = [row for row in tables if str(row[0]).lower() in ours]
         index = sum(int(length) for _, _, length in tables) or None
         if not self.url:
             return Size(super().size().files, index)
