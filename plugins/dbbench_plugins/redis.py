@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
@@ -35,6 +36,10 @@ _BETWEEN_SECONDS = 0.01
 #: Keys in one command.
 _AT_ONCE = 1_000
 _URL_EXAMPLE = "redis://user:password@host:6379/0"
+#: Scheme of a URL -> whether the connection is encrypted.
+_SCHEMES = {"redis": False, "valkey": False, "rediss": True, "valkeys": True}
+#: What a field's or the program's name has in it -> the product that it is.
+_PRODUCTS = {"valkey": "Valkey", "dragonfly": "Dragonfly", "keydb": "KeyDB", "kvrocks": "Kvrocks", "garnet": "Garnet"}
 #: What a driver's message has in it -> what to do.
 _ADVICE = {
     "username-password": "check the user and the password",
@@ -215,14 +220,19 @@ class Redis(Served):
         return self.kept(RedisSession(client)).client
 
     def info(self) -> EngineInfo:
-        return replace(super().info(), title=self.title.replace("Redis ", f"{self.product} "))
+        known = replace(super().info(), title=self.title.replace("Redis ", f"{self.product} "))
+        if self.product in ("Redis", "Valkey"):
+            return known
+        note = f"the licence of {self.product} is not known to dbbench"
+        return replace(known, publication=Publication.UNKNOWN, publication_note=note)
 
     def _look(self) -> None:
         """Learn what server it is. Raises RedisError if it can't be reached."""
         said = self._client().info("server")
-        self.product, self.number = "Redis", str(said["redis_version"])
-        if "valkey_version" in said:
-            self.product, self.number = "Valkey", str(said["valkey_version"])
+        names = " ".join([*said, os.path.basename(str(said.get("executable", "")))])
+        mark = next((mark for mark in _PRODUCTS if mark in names), "redis")
+        self.product = _PRODUCTS.get(mark, "Redis")
+        self.number = str(said.get(f"{mark}_version", said["redis_version"]))
 
     def _open_private(self) -> None:
         from redis.exceptions import RedisError
@@ -266,6 +276,9 @@ class Redis(Served):
 def _where(url: str) -> dict[str, Any]:
     """What the client takes, out of a URL. Raises ServerFailed, in whose text nothing of the URL is."""
     found = address(url, _URL_EXAMPLE, port=6379)
+    encrypted = _SCHEMES.get(url.partition(":")[0].lower())
+    if encrypted is None or found.parameters:
+        raise ServerFailed(f"the URL begins with one of {', '.join(_SCHEMES)}, and has no parameters: {_URL_EXAMPLE}")
     if not found.database.isdecimal():
         raise ServerFailed(f"the URL names no database by its number: {_URL_EXAMPLE}")
     return {
@@ -274,5 +287,5 @@ def _where(url: str) -> dict[str, Any]:
         "db": int(found.database),
         "username": found.user or None,
         "password": found.password or None,
-        "ssl": url.startswith("rediss:"),
+        "ssl": encrypted,
     }

@@ -6,6 +6,7 @@ import socket
 import time
 from collections.abc import Iterator
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -13,11 +14,13 @@ import pytest
 from dbbench.datasets.records import RecordSet
 from dbbench.engine.base import Engine, Setup
 from dbbench.engine.private_server import PrivateServer
+from dbbench.engine.traits import Publication
 from dbbench.errors import ServerFailed, Unsupported
 from dbbench.suite.dataset import Records
 from dbbench.suite.model import Tier
 from dbbench.testing import KeyValueContract
 from dbbench.testing.contract import usable
+from dbbench_plugins.redis import _where
 from tests.conftest import run_here, run_suite, summary
 from tests.system.test_acknowledged import RECORDS as SUITE
 
@@ -83,6 +86,8 @@ class TestRedisAtURL(KeyValueContract):
         ("redis://:s3cret@{}/99", "name a database that the server has"),
         ("redis://:s3cret@{}/", "no host or no database"),
         ("redis://:s3cret@{}/first", "no database by its number"),
+        ("redis://:s3cret@{}/0?ssl_cert_reqs=none", "has no parameters"),
+        ("http://:s3cret@{}/0", "begins with one of redis, "),
         ("redis://:s3cret@127.0.0.1:1/0", "check host and port"),
         ("redis://:s3cret@127.0.0.1:s3cret/0", "this is no URL like"),
     ],
@@ -95,6 +100,31 @@ def test_a_server_that_can_not_be_used_says_what_to_do(
         engine.open()
     assert "s3cret" not in str(raised.value)
     assert "wr0ng" not in str(raised.value)
+
+
+@pytest.mark.parametrize(("scheme", "encrypted"), [("REDIS", False), ("REDISS", True), ("valkeys", True)])
+def test_the_scheme_says_whether_the_connection_is_encrypted(scheme: str, encrypted: bool) -> None:
+    assert _where(f"{scheme}://host/0")["ssl"] is encrypted
+
+
+@pytest.mark.parametrize(
+    ("said", "product", "publication"),
+    [
+        ({}, "Redis 7.2.0", Publication.ALLOWED),
+        ({"valkey_version": "8.1.0", "executable": "/bin/redis-server"}, "Valkey 8.1.0", Publication.ALLOWED),
+        ({"dragonfly_version": "df-v1.30"}, "Dragonfly df-v1.30", Publication.UNKNOWN),
+        ({"executable": "/bin/keydb-server"}, "KeyDB 7.2.0", Publication.UNKNOWN),
+    ],
+)
+def test_another_product_is_no_redis(
+    kind: type[Engine], tmp_path: Path, said: dict[str, str], product: str, publication: Publication
+) -> None:
+    engine: Any = at(kind, tmp_path, "redis://host/0")
+    engine._client = lambda: SimpleNamespace(info=lambda _: {"redis_version": "7.2.0", **said})
+    engine._look()
+    ((name, number),) = engine.server_versions().items()
+    assert f"{name} {number}" == product
+    assert (engine.info().title, engine.info().publication) == (f"{name} (redis-py)", publication)
 
 
 def test_a_database_with_keys_in_it_is_refused_and_left_as_it_is(

@@ -57,6 +57,8 @@ _SETTINGS = (
 )
 
 
+#: What the version or its comment has in it, if another product speaks MySQL's language.
+_OTHERS = ("OceanBase", "SingleStore", "Vitess", "StarRocks", "Doris", "Dolt")
 #: ER_LOCK_DEADLOCK, ER_LOCK_WAIT_TIMEOUT and ER_CHECKREAD (innodb_snapshot_isolation).
 _RETRIED: Mapping[int, Retry] = {1213: "deadlock", 1205: "lock timeout", 1020: "conflict"}
 #: Status variables: of statements, each of them about one row here, whatever the client's protocol.
@@ -228,9 +230,10 @@ class MySQLServer(ClientServer):
 
     def info(self) -> EngineInfo:
         known = replace(super().info(), title=self.title.replace("MariaDB/MySQL", self.product))
-        if not self.commercial:
+        if not self.commercial and self.product not in _OTHERS:
             return known
-        note = "MySQL's commercial licence is not known to dbbench"
+        which = f"the licence of {self.product}" if self.product in _OTHERS else "MySQL's commercial licence"
+        note = f"{which} is not known to dbbench"
         return replace(known, publication=Publication.UNKNOWN, publication_note=note)
 
     def _look(self) -> None:
@@ -239,7 +242,7 @@ class MySQLServer(ClientServer):
         rows = fetch(self.session, f"SHOW GLOBAL VARIABLES WHERE Variable_name IN ({names})")
         self.variables = {str(name): str(value) for name, value in rows}
         said = f"{self.variables['version']} {self.variables['version_comment']}"
-        self.product = next((name for name in ("MariaDB", "Percona Server", "TiDB") if name in said), "MySQL")
+        self.product = next((name for name in (*_OTHERS, "MariaDB", "Percona Server", "TiDB") if name in said), "MySQL")
         self.commercial = "Enterprise" in said or "Commercial" in said
         if self.variables.get("query_cache_type", "OFF") != "OFF":
             raise Unsupported("the server keeps results of queries: SET GLOBAL query_cache_type = OFF")
