@@ -96,6 +96,7 @@ TestQdrantEdge = kit("qdrant-edge")
 # Texts
 
 TestTantivy = kit("tantivy")
+TestXapian = kit("xapian")
 
 # SQL, with a server
 

@@ -26,7 +26,7 @@ FAMILIES = {
     "firebird": 1, "chdb": 6, "clickhouse": 6, "lmdb": 7, "libmdbx": 7, "rocksdb": 5, "leveldb": 5, "berkeleydb": 6,
     "h2": 5, "hsqldb": 7, "derby": 2, "access": 6, "unqlite": 1, "redis": 4, "wiredtiger": 3, "dbm": 2,
     "rawfile": 3, "io_uring": 1, "virtualfile": 7, "dict": 4,
-    "usearch": 1, "faiss": 2, "zvec": 3, "qdrant": 5, "lancedb": 7, "tantivy": 1,
+    "usearch": 1, "faiss": 2, "zvec": 3, "qdrant": 5, "lancedb": 7, "tantivy": 1, "xapian": 5,
 }  # fmt: skip
 #: Members of a family that have another name.
 _LEADERS = {"libsql": "sqlite", "turso": "sqlite", "odbc": "sqlite", "libmdbx": "lmdb", "leveldb": "rocksdb"}
