@@ -44,9 +44,9 @@ def standings(rows: Sequence[Row], scenario: Scenario) -> list[Standing]:
     left_out = unverified | fills_of_mixes(scenario)
     steps = [step.name for step in scenario.steps]
     units = {row.step: row.unit for row in figures}
-    held = {row.step for row in figures if row.withheld and row.verified}
+    withheld = {row.step for row in figures if row.withheld and row.verified}
     bests = {row.step: row for row in reversed(rows) if row.scenario == scenario.name and row.ratio is not None}
-    counted = [step for step in steps if step in (bests.keys() | held) - left_out and units[step] != "B"]
+    counted = [step for step in steps if step in (bests.keys() | withheld) - left_out and units[step] != "B"]
     by_engine: dict[str, dict[str, Row]] = {}
     for row in rows:
         if row.scenario == scenario.name and row.step in steps and row.ranked:

@@ -46,12 +46,12 @@ class Across:
     def point(self, row: Row) -> Point | None:
         """A row's point; None if it lacks a figure."""
         if self.view is None:
-            there: Row | None = row
+            other: Row | None = row
             x = row.recall.mean if row.recall else None
         else:
-            there = next((line.row for line in self.view.lines if line.row.engine == row.engine), None)
-            x = there.value if there else None
-        sure = all(each.verified and not each.apart for each in (row, there) if each)
+            other = next((line.row for line in self.view.lines if line.row.engine == row.engine), None)
+            x = other.value if other else None
+        sure = all(each.verified and not each.apart for each in (row, other) if each)
         return Point(row, x, row.value, sure) if x and row.value else None
 
     def unit(self, values: Sequence[float]) -> Unit:
