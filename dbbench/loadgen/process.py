@@ -195,7 +195,7 @@ def _serve(order: ClientOrder, commands: TextIO, say: Callable[[Reply], None]) -
             found = in_this_process(engine, order.job, numbers, order.of, agree)
     finally:
         engine.close()
-    found.kept = [replace(each, rows=each.table) for each in found.kept]  # or WrongAnswer is raised: it is told, too
+    found.kept = [replace(each, rows=each.table) for each in found.kept]  # may raise WrongAnswer
     say(Reply(found))
 
 
