@@ -178,7 +178,7 @@ def _widths(rows: Sequence[Any]) -> set[int]:
     try:
         return {len(row) for row in rows}
     except TypeError as exc:
-        raise WrongAnswer(f"a row that is none: {exc}") from exc
+        raise WrongAnswer(f"an answer has something that is no row: {exc}") from exc
 
 
 def _inferred(values: Sequence[Any], name: object) -> pa.Array:
