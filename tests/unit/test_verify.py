@@ -216,7 +216,7 @@ def test_what_only_looks_like_a_batch_is_refused() -> None:
         ([pa.record_batch({"a": [1]}), pa.record_batch({"a": ["x"]})], "batches that don't fit together: .*int64"),
         ([pa.record_batch({"a": [1]}), pa.record_batch({"a": [1], "b": [2]})], "batches that don't fit together"),
         ([pa.record_batch({"a": [1]}), EXPECTED], "batches that don't fit together"),
-        ([1, 2], "a row that is none: .*int"),
+        ([1, 2], "something that is no row: .*int"),
         ([(1, 2), (1,)], "rows of 1 and of 2 columns"),
     ],
 )
