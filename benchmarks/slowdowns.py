@@ -26,8 +26,8 @@ from dbbench.host.metric import Metric
 from dbbench.results.chosen_run import by_metric
 from dbbench.results.run_directory import Run
 from dbbench.testing.suite_text import suite_text
+from tests.conftest import environment
 
-ROOT = Path(__file__).parents[1]
 ENGINE = "faulty-rereads"
 STEP = "reads"
 SUITE = suite_text(
@@ -64,8 +64,6 @@ def make(out: Path, runs: int, rounds: int, others: int) -> list[Path]:
     chosen = ["-e", f"{ENGINE}@base"]
     for label, percent in PLANTED.items():
         chosen += ["-e", f"{ENGINE}@{label}", "--set", f"{ENGINE}@{label}.percent={percent}"]
-    folders = [str(ROOT / "tests" / "faulty"), os.environ.get("PYTHONPATH", "")]
-    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, folders))}
     paths = []
     with busy(others):
         for number in range(runs):
@@ -73,7 +71,7 @@ def make(out: Path, runs: int, rounds: int, others: int) -> list[Path]:
             subprocess.run(
                 [sys.executable, "-m", "dbbench", "suite", str(suite), *chosen, "--rounds", str(rounds),
                  "--seed", str(number), "--format", "csv", "--out", str(paths[-1])],
-                env=environment, cwd=out, check=True, stdout=subprocess.DEVNULL,
+                env=environment("faulty"), cwd=out, check=True, stdout=subprocess.DEVNULL,
             )  # fmt: skip
     return paths
 

@@ -17,6 +17,7 @@ from typing import Any
 
 import pytest
 
+from tests.plugins import faulty
 from tests.selection import Selection
 from tests.sharing import Sharing, together
 from tests.skips import Skips
@@ -125,7 +126,7 @@ def run_dbbench(
     status: int | None = None,
     **variables: str,
 ) -> subprocess.CompletedProcess[str]:
-    """Run `dbbench ...` in a folder; `plugins` names folders of tests with more plugins in them.
+    """Run `dbbench ...` in a folder; `plugins` are `faulty`, for the engines of tests/faulty, or folders.
 
     `status` is the exit status that it must have.
     """
@@ -151,14 +152,10 @@ def run_here(
     out, error = io.StringIO(), io.StringIO()
     handler = signal.getsignal(signal.SIGTERM)
     try:
-        with (
-            pytest.MonkeyPatch.context() as patch,
-            contextlib.redirect_stdout(out),
-            contextlib.redirect_stderr(error),
-        ):
+        with pytest.MonkeyPatch.context() as patch, contextlib.redirect_stdout(out), contextlib.redirect_stderr(error):
             patch.chdir(folder)
-            for name in plugins:
-                patch.syspath_prepend(TESTS / name)
+            for place in folders_of(plugins):
+                patch.syspath_prepend(place)
             for name, value in environment(*plugins, **variables).items():
                 patch.setenv(name, value)
             with pytest.raises(SystemExit) as ended:
@@ -215,9 +212,21 @@ def started(
 
 
 def environment(*plugins: str, **variables: str) -> dict[str, str]:
-    """The environment with the plugins of some folders of tests in it."""
-    folders = [str(TESTS / name) for name in plugins] + [os.environ.get("PYTHONPATH", "")]
+    """The environment with some plugins in it."""
+    folders = [*folders_of(plugins), os.environ.get("PYTHONPATH", "")]
     return {**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, folders)), **variables}
+
+
+def folders_of(plugins: Iterable[str]) -> list[str]:
+    """Where plugins are: each is `faulty`, for the engines of tests/faulty, or a folder."""
+    return [str(faulty()) if name == "faulty" else name for name in plugins]
+
+
+@pytest.fixture
+def faulty_engines(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Installs the engines of tests/faulty for this process and those that it starts."""
+    monkeypatch.syspath_prepend(str(faulty()))
+    monkeypatch.setenv("PYTHONPATH", environment("faulty")["PYTHONPATH"])
 
 
 @contextlib.contextmanager

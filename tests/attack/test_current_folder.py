@@ -10,6 +10,7 @@ import pytest
 
 from dbbench.testing.suite_text import suite_text
 from tests.conftest import environment, summary
+from tests.plugins import faulty
 
 pytestmark = pytest.mark.matrix
 
@@ -138,8 +139,7 @@ def test_a_driver_finds_none_of_its_files(trapped: Path, engine: str) -> None:
 def test_paths_of_the_user_are_meant_from_his_folder(tmp_path: Path) -> None:
     """Trials run in a folder of their own: a database, a folder of plugins and the cache are found all the same."""
     pytest.importorskip("sqlalchemy")
-    faulty = os.path.relpath(Path(__file__).parents[1] / "faulty", tmp_path)
-    variables = {"PYTHONPATH": f":{faulty}", "DBBENCH_CACHE": "cache"}
+    variables = {"PYTHONPATH": f":{os.path.relpath(faulty(), tmp_path)}", "DBBENCH_CACHE": "cache"}
     words = (
         "suite",
         "invoices",

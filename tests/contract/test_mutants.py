@@ -1,6 +1,5 @@
 """The conformance tests themselves: right engines pass, and each mutant of one fails the clause that it breaks."""
 
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -17,17 +16,10 @@ from dbbench.testing import (
     VectorContract,
 )
 from dbbench.testing.clause import title
-from tests.mutants.kit import load, on_path, verdicts
+from tests.kit import MUTANTS, RIGHT, verdicts
 
 #: Each one runs pytest anew.
-pytestmark = pytest.mark.matrix
-RIGHT, MUTANTS = load()
-
-
-@pytest.fixture(autouse=True)
-def _on_path() -> Iterator[None]:
-    with on_path():
-        yield
+pytestmark = [pytest.mark.matrix, pytest.mark.usefixtures("faulty_engines")]
 
 
 @pytest.mark.parametrize("engine", RIGHT, ids=lambda engine: engine.name)

@@ -8,6 +8,7 @@ import pytest
 import dbbench.engine
 from docs import contract_page
 from tests.conftest import Dbbench
+from tests.plugins import declare
 
 DOCS = Path(__file__).parents[2] / "docs"
 #: Module -> its text, as it stands in the docs.
@@ -44,10 +45,7 @@ def test_the_smallest_pass_the_kit(module: str, dbbench: Dbbench, tmp_path: Path
     text = SMALLEST[module]
     (name,) = re.findall(r'^    name(?:, \w+)* = "([^"]+)"', text, re.MULTILINE)
     engine = re.findall(r"^class (\w+)", text, re.MULTILINE)[-1]
-    site = tmp_path / "site"
-    package = site / f"{module}-1.0.dist-info"
-    package.mkdir(parents=True)
+    (site := tmp_path / "site").mkdir()
     (site / f"{module}.py").write_text(text)
-    (package / "METADATA").write_text(f"Metadata-Version: 2.1\nName: {module}\nVersion: 1.0\n")
-    (package / "entry_points.txt").write_text(f"[dbbench.engines]\n{name} = {module}:{engine}\n")
+    declare(site, module, f"[dbbench.engines]\n{name} = {module}:{engine}\n")
     dbbench("plugin", "check", name, plugins=(str(site),), status=0)

@@ -12,13 +12,15 @@ from dbbench.engine import probe as probing
 from dbbench.engine import registry
 from dbbench.engine.probe import look, probe
 from dbbench_plugins.sqlite import SQLite
-from tests.conftest import TESTS, environment, summary
+from tests.conftest import summary
+from tests.plugins import declare
 
 SMALL = ("--scale", "0.02", "--quick", "--format", "csv", "--out", "run")
 
 
-def test_two_plugins_of_one_name_are_an_error(dbbench_here) -> None:
-    done = dbbench_here("engines", plugins=("doubled",), status=2)
+def test_two_plugins_of_one_name_are_an_error(dbbench_here, tmp_path: Path) -> None:
+    declare(tmp_path, "dbbench-doubled", "[dbbench.engines]\nsqlite = dbbench_plugins.sqlite:SQLite\n")
+    done = dbbench_here("engines", plugins=(str(tmp_path),), status=2)
     assert "two plugins are called 'sqlite': dbbench (dbbench_plugins.sqlite:SQLite) and dbbench-doubled" in done.stderr
 
 
@@ -78,10 +80,9 @@ def test_an_engine_whose_name_is_none_is_broken(monkeypatch: pytest.MonkeyPatch)
     assert (found.status, found.detail) == ("broken", why)
 
 
+@pytest.mark.usefixtures("faulty_engines")
 def test_an_engine_that_hangs_when_it_is_imported_holds_up_no_other(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.syspath_prepend(str(TESTS / "faulty"))
-    for name, value in environment("faulty", FAULTY_IMPORT_HANGS="1").items():
-        monkeypatch.setenv(name, value)
+    monkeypatch.setenv("FAULTY_IMPORT_HANGS", "1")
     monkeypatch.setattr("dbbench.engine.probe._SECONDS", 5.0)
     found = probe(["null", "faulty-kills-import", "sqlite"])
     assert [engine.status for engine in found.values()] == ["available", "broken", "available"]

@@ -15,7 +15,7 @@ from dbbench.run.begin import new_run
 from dbbench.run.plan import plan
 from dbbench.run.request import Request
 from dbbench.suite.loader import find_suite, load_suite
-from tests.conftest import TESTS, Dbbench, environment, started, summary
+from tests.conftest import Dbbench, started, summary
 from tests.waiting import until
 
 pytestmark = pytest.mark.matrix
@@ -91,9 +91,8 @@ def test_an_interrupted_run_can_be_resumed(
     assert (rows["join-2", "faulty-hangs"]["outcome"], rows["join-2", "faulty-hangs"]["blocks"]) == ("ok", "1")
 
 
+@pytest.mark.usefixtures("faulty_engines")
 def test_a_stopped_supervisor_ends_its_trial_alone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.syspath_prepend(str(TESTS / "faulty"))
-    monkeypatch.setenv("PYTHONPATH", environment("faulty")["PYTHONPATH"])
     monkeypatch.setattr(runner, "_SILENT_SECONDS", 5)
     request = Request("invoices", engines=ENGINES[:2], rounds=1, scale=0.02, out=tmp_path / "run", seed=SEED)
     ready = new_run(request)

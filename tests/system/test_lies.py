@@ -24,7 +24,7 @@ LIES = {
     "loads-late": ("bulk-insert", "COUNT(*) of Invoice: 0 instead of 2"),
     "loads-shared": ("bulk-insert", "opened by a new process: COUNT(*) of Invoice: 0 instead of 2"),
     "inserts-one-transaction": ("insert-1", "COUNT(*) of Invoice: 2 instead of 53"),
-    "inserts-uncommitted": ("insert-1", "COUNT(*) of Invoice: 2 instead of 53"),
+    "inserts-never-committed": ("insert-1", "COUNT(*) of Invoice: 2 instead of 53"),
     "inserts-wrong-keys": ("insert-1", "rows that insert-1 added to Invoice: "),
     "inserts-wrong-row": ("insert-1", "column NetCharge: 100.25 instead of 100.5 (1 of 51 rows differ)"),
     "promises-no-indexes": ("bulk-insert", "no index on Shipment.InvoiceKey, according to the system's catalogue"),

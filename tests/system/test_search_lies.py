@@ -74,7 +74,7 @@ LIES: Mapping[str, Mapping[str, Mapping[str, tuple[str, str]]]] = {
     WORDS: {
         "words-fewer": {"load": ("wrong", " rows instead of ")},
         "words-limited": {"load": ("wrong", " rows instead of ")},
-        "words-any": {"load": ("wrong", "whose text doesn't match, for all of ")},
+        "words-any-for-all": {"load": ("wrong", "whose text doesn't match, for all of ")},
         "words-order": {"load": ("wrong", "whose text doesn't match, for phrase of ")},
         "words-whole": {"load": ("wrong", ", for prefix of ")},
         "words-cached": {"load": ("wrong", "a search of the loaded texts returned ")},
@@ -132,11 +132,11 @@ LIES: Mapping[str, Mapping[str, Mapping[str, tuple[str, str]]]] = {
 }
 #: Suite -> an engine that is right in these steps.
 HONEST = {
-    WORDS: ("words-honest", ("load", "all", "frequent", "best", "text", "crowd")),
-    NEAR: ("near-honest", ("load", *SEARCHES)),
-    BY_PRODUCT: ("near-honest", ("load-ip", *SEARCHES_BY_PRODUCT)),
-    CHANGED: ("near-honest", ("load-most", "adding", "delete", "after", "again")),
-    CHANGED_WORDS: ("words-honest", ("load-texts", "adding-texts", "delete-texts", "after-texts", "again-texts")),
+    WORDS: ("right-texts", ("load", "all", "frequent", "best", "text", "crowd")),
+    NEAR: ("right-vectors", ("load", *SEARCHES)),
+    BY_PRODUCT: ("right-vectors", ("load-ip", *SEARCHES_BY_PRODUCT)),
+    CHANGED: ("right-vectors", ("load-most", "adding", "delete", "after", "again")),
+    CHANGED_WORDS: ("right-texts", ("load-texts", "adding-texts", "delete-texts", "after-texts", "again-texts")),
 }
 
 

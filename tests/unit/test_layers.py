@@ -7,6 +7,7 @@ import pytest
 from dbbench.engine import Setup, Tier, registry
 from dbbench.errors import UserError
 from dbbench.suite.dataset import Table
+from tests.plugins import declare
 
 TABLE = Table.model_validate(
     {
@@ -71,11 +72,7 @@ dict = outside_of_dbbench:GREETING
 def install(folder: Path, monkeypatch: pytest.MonkeyPatch, points: str = POINTS) -> None:
     """Put a package that declares these entry points where Python finds it."""
     (folder / "outside_of_dbbench.py").write_text(MODULE)
-    made = folder / "outside_of_dbbench-1.0.dist-info"
-    made.mkdir()
-    (made / "METADATA").write_text("Metadata-Version: 2.1\nName: outside-of-dbbench\nVersion: 1.0\n")
-    (made / "entry_points.txt").write_text(points)
-    monkeypatch.syspath_prepend(str(folder))
+    monkeypatch.syspath_prepend(str(declare(folder, "outside-of-dbbench", points)))
 
 
 @pytest.fixture

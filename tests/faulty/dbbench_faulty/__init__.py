@@ -1,1 +1,1 @@
-"""Engines that fail, each in its own way. A package of its own, found through its entry points."""
+"""Right engines with one fault each: those that fail or lie in a run, and those that break a clause of the kit."""

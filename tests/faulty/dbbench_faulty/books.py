@@ -49,6 +49,8 @@ class Stale(Faulty):
 class Halves(Faulty):
     """No transactions."""
 
+    clause = "what is rolled back is gone and the session goes on"
+
     class session_class(SQLiteSession):
         """A rollback keeps what was done."""
 

@@ -24,19 +24,19 @@ class LoadingSession(SQLiteSession):
         raise NotImplementedError
 
 
-class Drops(Faulty, family="documents"):
+class Drops(Faulty):
     class session_class(LoadingSession):
         def change(self, document: dict[str, Any]) -> object:
             return document["buyer"].pop("level", None)
 
 
-class Reorders(Faulty, family="documents"):
+class Reorders(Faulty):
     class session_class(LoadingSession):
         def change(self, document: dict[str, Any]) -> object:
             return document["lines"].reverse()
 
 
-class Quotes(Faulty, family="documents"):
+class Quotes(Faulty):
     """Numbers as texts."""
 
     class session_class(LoadingSession):
@@ -44,13 +44,13 @@ class Quotes(Faulty, family="documents"):
             return document.update(total=str(document["total"]))
 
 
-class Rounds(Faulty, family="documents"):
+class Rounds(Faulty):
     class session_class(LoadingSession):
         def change(self, document: dict[str, Any]) -> object:
             return document.update(total=round(document["total"]))
 
 
-class Nulls(Faulty, family="documents"):
+class Nulls(Faulty):
     """Null for what is missing."""
 
     class session_class(LoadingSession):
@@ -58,7 +58,7 @@ class Nulls(Faulty, family="documents"):
             return document["buyer"].setdefault("level", None)
 
 
-class Empties(Faulty, family="documents"):
+class Empties(Faulty):
     """An empty array for one that is missing."""
 
     class session_class(LoadingSession):
@@ -66,7 +66,7 @@ class Empties(Faulty, family="documents"):
             return document.setdefault("tags", [])
 
 
-class Twice(Faulty, family="documents"):
+class Twice(Faulty):
     """A field that stands twice: the latter counts."""
 
     class session_class(LoadingSession):
@@ -74,7 +74,7 @@ class Twice(Faulty, family="documents"):
             return '{"views": 9, ' + json.dumps(document)[1:]
 
 
-class Writes(Faulty, family="documents"):
+class Writes(Faulty):
     """Something else than JSON in one document."""
 
     class session_class(LoadingSession):
@@ -92,35 +92,35 @@ class Updating(SQLiteSession):
         return super().prepare_statement(sql.replace(*self.instead))
 
 
-class Forgets(Faulty, family="documents"):
+class Forgets(Faulty):
     """Updates nothing."""
 
     class session_class(Updating):
         instead = ("BETWEEN 101 AND 200", "< 0")
 
 
-class Misses(Faulty, family="documents"):
+class Misses(Faulty):
     """Updates all but one."""
 
     class session_class(Updating):
         instead = ("BETWEEN 101 AND 200", "BETWEEN 101 AND 199")
 
 
-class Replaces(Faulty, family="documents"):
+class Replaces(Faulty):
     """Keeps nothing but the field that it updates: the suite's own check doesn't see that."""
 
     class session_class(Updating):
         instead = ("json_set(\"Body\", '$.views',", "json_object('views',")
 
 
-class Spills(Faulty, family="documents"):
+class Spills(Faulty):
     """Changes another field with the one that it updates; no query of the suite reads that."""
 
     class session_class(Updating):
         instead = ("json_set(\"Body\", '$.views',", "json_set(\"Body\", '$.buyer.name', 'x', '$.views',")
 
 
-class Words(Faulty, family="documents"):
+class Words(Faulty):
     """A word for a missing field."""
 
     class session_class(SQLiteSession):

@@ -137,7 +137,7 @@ class Shared(Faulty):
 class NeverCommitted(Faulty, family="inserts"):
     """Never committed."""
 
-    name = "inserts-uncommitted"
+    clause = "a statement commits by itself"
 
     class session_class(SQLiteSession):
         """All statements in one transaction."""

@@ -2,17 +2,21 @@
 
 from collections.abc import Mapping
 
-from dbbench.engine import Session, Table
+from dbbench.engine import Dialect, Session, Table
 from dbbench_faulty.family import Faulty
 from dbbench_plugins.sqlite import SQLiteSession
+
+
+class _NoIndexes(Dialect):
+    def create_indexes(self, name: str, table: Table) -> list[str]:
+        return []
 
 
 class NoIndexes(Faulty):
     """No indexes are made."""
 
-    class session_class(SQLiteSession):
-        def create_indexes(self, tables: Mapping[str, Table]) -> list[str]:
-            return []
+    clause = "makes an index for each that a table asks for"
+    sql = _NoIndexes(**vars(Faulty.sql))
 
 
 class OtherColumn(Faulty):
@@ -33,6 +37,8 @@ class OtherColumn(Faulty):
 
 class Unsynced(Faulty):
     """Its own connection, of which it tells in settings(), is set as it should be."""
+
+    clause = "has the sync settings that it promises"
 
     def connect(self) -> Session:
         session = super().connect()

@@ -22,7 +22,7 @@ class OrderedSession(DictSession):
         return lambda: sorted(self.held.items())
 
 
-class Store(Named, Dict):
+class Good(Named, Dict):
     ordered = True
     unsupported_reasons: ClassVar = {"seek": "not here", "range": "not here"}
     session_class = OrderedSession
@@ -31,11 +31,7 @@ class Store(Named, Dict):
         return self.session_class(self.held)
 
 
-class Good(Store):
-    pass
-
-
-class Drops(Store):
+class Drops(Good):
     """Drops every 100th insert."""
 
     class session_class(OrderedSession):
@@ -49,7 +45,7 @@ class Drops(Store):
             return insert
 
 
-class Returns(Store):
+class Returns(Good):
     """Returns another's value."""
 
     class session_class(OrderedSession):
@@ -59,7 +55,7 @@ class Returns(Store):
             return lambda key: last if key in self.held else None
 
 
-class Invents(Store):
+class Invents(Good):
     """Has what was never inserted."""
 
     class session_class(OrderedSession):
@@ -68,7 +64,7 @@ class Invents(Store):
             return lambda key: self.held.get(key, some)
 
 
-class Makes(Store):
+class Makes(Good):
     """Keeps number and version of each record, and makes the value from what it was told of the records."""
 
     def create_store(self, records) -> None:
@@ -101,7 +97,7 @@ class Makes(Store):
             return self.records.values(np.array([number]), int(version))[0]
 
 
-class Disorders(Store):
+class Disorders(Good):
     """Scans out of order."""
 
     class session_class(OrderedSession):
@@ -115,7 +111,7 @@ class Disorders(Store):
             return scan
 
 
-class Repeats(Store):
+class Repeats(Good):
     """It has as many records as it should, one of them twice."""
 
     ordered = False
@@ -129,7 +125,7 @@ class Repeats(Store):
             return scan
 
 
-class Corrupts(Store):
+class Corrupts(Good):
     """One bit in 256 records."""
 
     class session_class(OrderedSession):
@@ -141,7 +137,7 @@ class Corrupts(Store):
             return insert
 
 
-class Stale(Store):
+class Stale(Good):
     """Forgets every 100th update."""
 
     class session_class(OrderedSession):
@@ -155,7 +151,7 @@ class Stale(Store):
             return update
 
 
-class Keeps(Store):
+class Keeps(Good):
     """Keeps every 100th that is deleted."""
 
     class session_class(OrderedSession):
@@ -164,7 +160,7 @@ class Keeps(Store):
             return lambda key: self.held.pop(key) if next(calls) % 100 else None
 
 
-class Races(Store):
+class Races(Good):
     """Loses keys under threads."""
 
     class session_class(OrderedSession):
@@ -185,18 +181,18 @@ class Races(Store):
             return insert
 
 
-class HangsOnClose(Store):
+class HangsOnClose(Good):
     def close(self) -> None:
         signal.signal(signal.SIGTERM, signal.SIG_IGN)
         time.sleep(3600)
 
 
-class CrashesOnClose(Store):
+class CrashesOnClose(Good):
     def close(self) -> None:
         os.kill(os.getpid(), signal.SIGSEGV)
 
 
-class CrashesUnderThreads(Store):
+class CrashesUnderThreads(Good):
     class session_class(OrderedSession):
         """It can't take threads, though it says so."""
 

@@ -7,14 +7,11 @@ from typing import Any
 
 from dbbench.loadgen.kept_calls import KeptCalls
 from dbbench.workloads import promises
-from dbbench_plugins.sqlite import SQLite
+from dbbench_faulty.family import Faulty
 
 
-class Unchecked(SQLite):
+class Unchecked(Faulty):
     """Keeps no call's result, has nothing copied, and no floor looked at."""
-
-    name = "slow-unchecked"
-    title = "SQLite without checks"
 
     def open(self) -> None:
         super().open()

@@ -1,116 +1,33 @@
-"""Searches for the nearest vectors: an honest one over cells, which numpy scans, and others that lie in a way each."""
-
-from __future__ import annotations
+"""Searches for the nearest vectors that lie, in a way each."""
 
 import threading
 import time
-from collections.abc import Callable, Iterable, Mapping
-from typing import Any, ClassVar
+from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 
-from dbbench.engine import Concurrency, Engine, Knob, LoadPart, Publication, Session, Tier
-from dbbench_faulty.family import Named
-
-CELLS = 64
+from dbbench_faulty.right import CELLS, VectorClient, VectorFile
 
 
-class NearSession(Session):
-    def __init__(self, engine: Near) -> None:
-        self.engine = engine
-
-    def prepare_add(self) -> Callable[[Any, Any, Any], object]:
-        return lambda *given: self.engine.held.append(given)
-
-    def prepare_append(self) -> Callable[[Any, Any, Any], object]:
-        return self.engine.append
-
-    def prepare_remove(self) -> Callable[[Any], object]:
-        return self.engine.remove
-
-    def prepare_index(self) -> Mapping[LoadPart, Callable[[], object]]:
-        return {"indexes": self.engine.index}
-
-    def prepare_nearest(self, k: int, *, where: int | None, effort: int | None) -> Callable[[Any], Any]:
-        return lambda vector: self.engine.nearest(vector, k, where, effort or CELLS)
-
-
-class Near(Named, Engine):
-    """The nearest of those in the cells whose centres are nearest."""
-
-    license = "none"
-    publication = Publication.ALLOWED
-    session_class: ClassVar = NearSession
-    concurrency = Concurrency(threads=None)
-    durability: ClassVar = {Tier.MEMORY: {}}
-    metrics: ClassVar = ("l2", "ip")
-    knob: ClassVar[Knob | None] = Knob("cells", 1, CELLS)
-
-    @classmethod
-    def versions(cls) -> dict[str, str]:
-        return {"numpy": np.__version__}
-
-    def create_vectors(self, vectors: Any) -> None:
-        self.metric, self.held, self.lock = vectors.metric, [], threading.Lock()
-
-    def connect(self) -> Session:
-        return self.session_class(self)
-
-    def index(self) -> None:
-        self.keys, self.vectors, self.labels = (np.concatenate(each) for each in zip(*self.held, strict=True))
-        self.centres = self.vectors[np.random.default_rng(0).choice(len(self.vectors), CELLS, replace=False)]
-        self.cell = self.cells(self.vectors)
-
-    def cells(self, vectors: Any) -> Any:
-        return ((vectors[:, None] - self.centres) ** 2).sum(axis=2).argmin(axis=1)
-
-    @property
-    def rows(self) -> tuple[Any, ...]:
-        return self.keys, self.vectors, self.labels, self.cell
-
-    def append(self, keys: Any, vectors: Any, labels: Any) -> None:
-        with self.lock:
-            new = keys, vectors, labels, self.cells(vectors)
-            self.set(np.concatenate(each) for each in zip(self.rows, new, strict=True))
-
-    def remove(self, keys: Any) -> None:
-        left = ~np.isin(self.keys, keys)
-        self.set(each[left] for each in self.rows)
-
-    def set(self, rows: Iterable[Any]) -> None:
-        self.keys, self.vectors, self.labels, self.cell = rows
-
-    def far(self, vectors: Any, query: Any) -> Any:
-        return -vectors @ query if self.metric == "ip" else ((vectors - query) ** 2).sum(axis=1)
-
-    def nearest(self, query: Any, k: int, where: int | None, effort: int) -> Any:
-        with self.lock:
-            known, vectors, labels, cell = self.rows
-        cells = np.argsort(((self.centres - query) ** 2).sum(axis=1))[:effort]
-        among = np.flatnonzero(np.isin(cell, cells) & ((labels == where) | (where is None)))
-        return known[among[np.argsort(self.far(vectors[among], query))[:k]]]
-
-
-class Honest(Near):
-    """Does what it says."""
-
-
-class Fewer(Near):
+class Fewer(VectorFile):
     """Filters what it has found, as an index does that knows nothing of labels."""
 
     def nearest(self, query: Any, k: int, where: int | None, effort: int) -> Any:
         found = super().nearest(query, k, None, effort)
-        return found if where is None else found[self.labels[found - 1] == where]
+        return found if where is None else found[self.all[2][found - 1] == where]
 
 
-class Unfiltered(Near):
+class Unfiltered(VectorFile):
     """Has no filter."""
+
+    clause = "searches behind a filter"
 
     def nearest(self, query: Any, k: int, where: int | None, effort: int) -> Any:
         return super().nearest(query, k, None, effort)
 
 
-class Cached(Near):
+class Cached(VectorFile):
     """Keeps an answer, and gives it to the next queries too."""
 
     count = 0
@@ -124,10 +41,10 @@ class Cached(Near):
     kept: Any = ()
 
 
-class Claims(Near):
+class Claims(VectorFile):
     """Finds the nearest in the first calls after each preparation; later ones leave out three of them."""
 
-    class session_class(NearSession):
+    class session_class(VectorClient):
         def prepare_nearest(self, k: int, *, where: int | None, effort: int | None) -> Callable[[Any], Any]:
             calls = iter(range(10**9))
             search = self.engine.nearest
@@ -137,7 +54,7 @@ class Claims(Near):
             )[:k]
 
 
-class Crowded(Near):
+class Crowded(VectorFile):
     """Leaves out three of the nearest where other threads call than the first."""
 
     def nearest(self, query: Any, k: int, where: int | None, effort: int) -> Any:
@@ -146,49 +63,49 @@ class Crowded(Near):
         return found[:k] if alone else np.delete(found, slice(3, 6))[:k]
 
 
-class Exact(Near):
+class Exact(VectorFile):
     """Is an exact search, and has a knob that says otherwise."""
 
     def nearest(self, query: Any, k: int, where: int | None, effort: int) -> Any:
         return super().nearest(query, k, where, CELLS)
 
 
-class Stuck(Near):
+class Stuck(VectorFile):
     """Has a knob that changes nothing."""
 
     def nearest(self, query: Any, k: int, where: int | None, effort: int) -> Any:
         return super().nearest(query, k, where, 12)
 
 
-class Repeats(Near):
+class Repeats(VectorFile):
     """Fills up its answer with what it has."""
 
     def nearest(self, query: Any, k: int, where: int | None, effort: int) -> Any:
         return np.resize(super().nearest(query, k - 1, where, effort), k)
 
 
-class Places(Near):
+class Places(VectorFile):
     """Returns places, which begin at 0, in place of keys."""
 
     def nearest(self, query: Any, k: int, where: int | None, effort: int) -> Any:
         return super().nearest(query, k, where, effort) - 1
 
 
-class Lazy(Near):
+class Lazy(VectorFile):
     """Searches when its answer is looked at, when the clock has stopped."""
 
     def nearest(self, query: Any, k: int, where: int | None, effort: int) -> Any:
         return (each for each in [super().nearest(query, k, where, effort)] for each in each)
 
 
-class More(Near):
+class More(VectorFile):
     """Returns more rows than were asked for, to be on the safe side."""
 
     def nearest(self, query: Any, k: int, where: int | None, effort: int) -> Any:
         return super().nearest(query, 2 * k, where, effort)
 
 
-class Drops(Near):
+class Drops(VectorFile):
     """Loads a third of what it is given."""
 
     def index(self) -> None:
@@ -196,7 +113,7 @@ class Drops(Near):
         super().index()
 
 
-class Loses(Near):
+class Loses(VectorFile):
     """Loads nine of ten vectors."""
 
     taken = 0.9
@@ -215,7 +132,7 @@ class LosesMore(Loses):
     taken = 0.6
 
 
-class Coarse(Near):
+class Coarse(VectorFile):
     """Has an index, and no knob: nothing says that it isn't exact."""
 
     knob = None
@@ -224,22 +141,26 @@ class Coarse(Near):
         return super().nearest(query, k, where, CELLS if where else 6)
 
 
-class Replaces(Near):
+class Replaces(VectorFile):
     """Has another metric than the one asked for."""
+
+    clause = "finds the nearest by each metric"
 
     def create_vectors(self, vectors: Any) -> None:
         super().create_vectors(vectors)
         self.metric = "l2"
 
 
-class Undead(Near):
+class Undead(VectorFile):
     """Deletes nothing."""
+
+    clause = "removes vectors"
 
     def remove(self, keys: Any) -> None:
         """Say that it is done."""
 
 
-class Ghosts(Near):
+class Ghosts(VectorFile):
     """Leaves a deleted vector out of its answers only where it is what was searched for."""
 
     gone: Any = ()
@@ -252,21 +173,21 @@ class Ghosts(Near):
         return found[1:] if len(found) and found[0] in self.gone else found[:k]
 
 
-class Overdoes(Near):
+class Overdoes(VectorFile):
     """Deletes the next vector, too."""
 
     def remove(self, keys: Any) -> None:
         super().remove(np.concatenate([keys, keys + 1]))
 
 
-class Mislays(Near):
+class Mislays(VectorFile):
     """Takes every other vector that is added later. (Of one in ten hardly more is lost than an index may not find.)"""
 
     def append(self, keys: Any, vectors: Any, labels: Any) -> None:
         super().append(*(each[keys % 2 > 0] for each in (keys, vectors, labels)))
 
 
-class Later(Near):
+class Later(VectorFile):
     """Says that vectors are there before they are."""
 
     def append(self, keys: Any, vectors: Any, labels: Any) -> None:
@@ -279,7 +200,7 @@ class Later(Near):
         threading.Thread(target=run).start()
 
 
-class Foresees(Near):
+class Foresees(VectorFile):
     """Answers with a vector that is still to be added."""
 
     def remove(self, keys: Any) -> None:

@@ -3,26 +3,30 @@
 from dataclasses import replace
 from itertools import islice
 
-from dbbench_mutants.shared import mutant
-
+from dbbench_faulty.family import Named
+from dbbench_faulty.shared import mutant
 from dbbench_plugins.ado.errors import ProviderFailed
 from dbbench_plugins.ado.sqlite import SQLiteADO, SQLiteADOSession
 
 
-@mutant(SQLiteADO, "what was committed is there after reopening")
+class Right(Named, SQLiteADO):
+    pass
+
+
+@mutant(Right, "what was committed is there after reopening")
 class CommitUndoes(SQLiteADOSession):
     def commit(self):
         self.rollback()
 
 
-@mutant(SQLiteADO, "what is rolled back is gone and the session goes on")
+@mutant(Right, "what is rolled back is gone and the session goes on")
 class RollbackCommits(SQLiteADOSession):
     def rollback(self):
         if self.connection.transaction:
             self.commit()
 
 
-@mutant(SQLiteADO, "a load without commit is gone")
+@mutant(Right, "a load without commit is gone")
 class CommandsOutsideTheTransaction(SQLiteADOSession):
     def begin(self):
         pass
@@ -31,7 +35,7 @@ class CommandsOutsideTheTransaction(SQLiteADOSession):
         pass
 
 
-@mutant(SQLiteADO, "a whole trial is right")
+@mutant(Right, "a whole trial is right")
 class FirstPieceOnly(SQLiteADOSession):
     """A reader that is not fetched from again."""
 
@@ -40,7 +44,7 @@ class FirstPieceOnly(SQLiteADOSession):
         return lambda: islice(run(), 64)
 
 
-@mutant(SQLiteADO, "a whole trial is right")
+@mutant(Right, "a whole trial is right")
 class AnotherColumn(SQLiteADOSession):
     """The column that is read in the clock is the first one, whichever was asked for."""
 
@@ -55,7 +59,7 @@ class AnotherColumn(SQLiteADOSession):
         return run
 
 
-@mutant(SQLiteADO, "keeps missing values")
+@mutant(Right, "keeps missing values")
 class NothingIsMissing(SQLiteADOSession):
     def prepare_load(self, name, table):
         insert, statement = super().prepare_load(name, table), self.connection._statements[-1]
@@ -64,7 +68,7 @@ class NothingIsMissing(SQLiteADOSession):
         return insert
 
 
-@mutant(SQLiteADO, "gives every member")
+@mutant(Right, "gives every member")
 class NumbersAfterTexts(SQLiteADOSession):
     """A slot is taken for one in the heap, where a text stands before it."""
 
@@ -83,7 +87,7 @@ class NumbersAfterTexts(SQLiteADOSession):
         return insert
 
 
-@mutant(SQLiteADO, "a prepared statement still works after a rollback")
+@mutant(Right, "a prepared statement still works after a rollback")
 class BindsOnce(SQLiteADOSession):
     """Parameters keep the values of the first call."""
 
@@ -97,7 +101,7 @@ class BindsOnce(SQLiteADOSession):
         return run
 
 
-@mutant(SQLiteADO, "a failed statement raises")
+@mutant(Right, "a failed statement raises")
 class ErrorsStayInNET(SQLiteADOSession):
     def prepare_statement(self, sql):
         run = super().prepare_statement(sql)
@@ -111,13 +115,13 @@ class ErrorsStayInNET(SQLiteADOSession):
         return quiet
 
 
-@mutant(SQLiteADO, "a statement that returns rows is known")
+@mutant(Right, "a statement that returns rows is known")
 class NoColumns(SQLiteADOSession):
     def returned_rows(self, given):
         return False
 
 
-class ProvidersOwnSettings(SQLiteADO):
+class ProvidersOwnSettings(Right):
     """A provider sets its own pragmas as it opens."""
 
     clause = "has the sync settings that it promises"
@@ -126,7 +130,7 @@ class ProvidersOwnSettings(SQLiteADO):
         return {**super().pragmas(), "synchronous": "OFF"}
 
 
-@mutant(SQLiteADO, "a prepared query can be run again")
+@mutant(Right, "a prepared query can be run again")
 class ReadersStayOpen(SQLiteADOSession):
     """The reader of a query that is read in part keeps its lock, and the database its file."""
 

@@ -2,10 +2,9 @@
 
 import os
 
-from dbbench_mutants.right import BlockFile, Blocks
-from dbbench_mutants.shared import CachesReads, CutsRanges, KeepsCursors, LocksProcesses, mutant, refuse_threads
-
 from dbbench.engine import Engine, Size
+from dbbench_faulty.right import BlockFile, Blocks
+from dbbench_faulty.shared import CachesReads, CutsRanges, KeepsCursors, LocksProcesses, mutant, refuse_threads
 
 
 class WithoutReason(BlockFile):

@@ -1,9 +1,10 @@
-"""A few right engines, as short as an author would write them. All other engines here are one of these with one fault."""
+"""A few right engines, as short as an author would write them. Most of the others are one of these with one fault."""
 
-import json
 import os
+import pickle
 import platform
 import sqlite3
+from functools import cache
 from itertools import count, islice
 
 import numpy as np
@@ -12,6 +13,7 @@ from dbbench.engine import (
     Concurrency,
     Dialect,
     Engine,
+    Knob,
     Options,
     Publication,
     Session,
@@ -22,6 +24,7 @@ from dbbench.engine import (
     WithoutRecords,
     disk,
 )
+from dbbench_faulty.family import Named
 
 DURABILITY = {Tier.POWER: {"synchronous": 2}, Tier.PROCESS: {"synchronous": 0}}
 
@@ -53,7 +56,7 @@ class Client(WithoutRecords, SQLSession):
         return "locked table" if "locked" in str(exc) else None
 
 
-class Table(SQLiteFile, SQLEngine):
+class Table(Named, SQLiteFile, SQLEngine):
     name = "right-sql"
     title = "Right: SQL"
     dialect = "sqlite"
@@ -120,7 +123,7 @@ class Records(Session):
         self.connection.close()
 
 
-class Store(SQLiteFile):
+class Store(Named, SQLiteFile):
     name = "right-records"
     title = "Right: records"
     session_class = Records
@@ -133,10 +136,6 @@ class Store(SQLiteFile):
 
     def connect(self):
         return self.session_class(self.connection())
-
-
-class Things(Client):
-    """Objects as well."""
 
 
 class ReadOnly(Client):
@@ -259,7 +258,7 @@ class Blocks(Session):
         return lambda: self.pairs_from(bytes(8))
 
 
-class BlockFile(Engine):
+class BlockFile(Named, Engine):
     name = "right-blocks"
     title = "Right: blocks"
     license = "public domain"
@@ -309,47 +308,70 @@ class VectorClient(Session):
         return {"indexes": self.engine.index, "commit": self.engine.save}
 
     def prepare_append(self):
-        return lambda *given: self.engine.append(given)
+        return self.engine.append
 
     def prepare_remove(self):
         return self.engine.remove
 
     def prepare_nearest(self, k, *, where, effort):
-        return lambda vector: self.engine.nearest(vector, k, where)
+        return lambda vector: self.engine.nearest(vector, k, where, effort or CELLS)
 
 
-class VectorFile(Engine):
-    """All vectors in numpy's arrays, saved in one file."""
+class Searched(Engine):
+    """What engines share that hold all in memory, and save it in one file unless memory is all that is asked for."""
 
-    name = "right-vectors"
-    title = "Right: vectors"
     license = "public domain"
     publication = Publication.ALLOWED
-    session_class = VectorClient
-    durability = {Tier.PROCESS: {}}
-    metrics = ("l2", "ip")
+    concurrency = Concurrency(threads=None)
+    durability = {Tier.PROCESS: {}, Tier.MEMORY: {}}
 
     @classmethod
     def versions(cls):
         return {"Python": platform.python_version()}
 
-    def open(self):
-        self.held, self.file = [], self.directory / "vectors.npz"
-        if self.file.exists():
-            with np.load(self.file) as kept:
-                self.metric, self.all = str(kept["metric"]), [kept[f"arr_{number}"] for number in range(3)]
-
-    def create_vectors(self, vectors):
-        self.metric = vectors.metric
+    @property
+    def file(self):
+        return self.directory / "all"
 
     def connect(self):
         return self.session_class(self)
 
-    def index(self):
-        self.all = [np.concatenate(each) for each in zip(*self.held, strict=True)]
+    def save(self):
+        if self.tier is Tier.PROCESS:
+            self.write()
 
-    def append(self, given):
-        self.all = [np.concatenate(each) for each in zip(self.all, given, strict=True)]
+
+CELLS = 64
+
+
+class VectorFile(Named, Searched):
+    """The nearest of the vectors in those cells whose centres are nearest."""
+
+    name = "right-vectors"
+    title = "Right: vectors"
+    session_class = VectorClient
+    metrics = ("l2", "ip")
+    knob = Knob("cells", 1, CELLS)
+
+    def open(self):
+        self.held = []
+        if self.file.exists():
+            self.metric, self.centres, self.all = pickle.loads(self.file.read_bytes())
+
+    def create_vectors(self, vectors):
+        self.metric = vectors.metric
+
+    def index(self):
+        keys, vectors, labels = (np.concatenate(each) for each in zip(*self.held, strict=True))
+        self.centres = vectors[np.random.default_rng(0).choice(len(vectors), CELLS, replace=False)]
+        self.all = [keys, vectors, labels, self.cells(vectors)]
+
+    def cells(self, vectors):
+        return ((vectors[:, None] - self.centres) ** 2).sum(axis=2).argmin(axis=1)
+
+    def append(self, keys, vectors, labels):
+        new = keys, vectors, labels, self.cells(vectors)
+        self.all = [np.concatenate(each) for each in zip(self.all, new, strict=True)]
         self.save()
 
     def remove(self, keys):
@@ -357,14 +379,16 @@ class VectorFile(Engine):
         self.all = [each[left] for each in self.all]
         self.save()
 
-    def save(self):
-        np.savez(self.file, *self.all, metric=self.metric)
+    def write(self):
+        self.file.write_bytes(pickle.dumps((self.metric, self.centres, self.all)))
 
-    def nearest(self, query, k, where, given=None):
-        keys, vectors, labels = given or self.all
-        some = (labels == where) | (where is None)
-        far = -vectors @ query if self.metric == "ip" else ((vectors - query) ** 2).sum(axis=1)
-        return keys[some][np.argsort(far[some])[:k]]
+    def nearest(self, query, k, where, effort):
+        keys, vectors, labels, cell = self.all
+        cells = np.argsort(((self.centres - query) ** 2).sum(axis=1))[:effort]
+        some = np.flatnonzero(np.isin(cell, cells) & ((labels == where) | (where is None)))
+        near = vectors[some]
+        far = -near @ query if self.metric == "ip" else ((near - query) ** 2).sum(axis=1)
+        return keys[some[np.argsort(far)[:k]]]
 
 
 class TextClient(Session):
@@ -375,7 +399,7 @@ class TextClient(Session):
         pass
 
     def prepare_load(self, name, table):
-        return self.engine.held.extend
+        return self.engine.add
 
     def prepare_finish(self, tables):
         return {"commit": self.engine.save}
@@ -390,64 +414,59 @@ class TextClient(Session):
         return self.engine.remove
 
     def prepare_search(self, match, *, top, payload):
-        def search(words):
-            found = [(key, text) for key, text in self.engine.held if self.engine.matches(match, words, text)]
-            if top:
-                found.sort(key=lambda each: self.engine.score(words, each[1]), reverse=True)
-            return self.engine.given(found[:top] if top else found, payload)
-
-        return search
+        return lambda words: self.engine.search(match, list(words), top, payload)
 
 
-class TextFile(Engine):
-    """All texts in a list, looked through one after another, saved in one file."""
+class TextFile(Named, Searched):
+    """All texts by their keys, looked through one after another."""
 
     name = "right-texts"
     title = "Right: texts"
-    license = "public domain"
-    publication = Publication.ALLOWED
     session_class = TextClient
-    durability = {Tier.PROCESS: {}}
-
-    @classmethod
-    def versions(cls):
-        return {"Python": platform.python_version()}
 
     def open(self):
-        self.file = self.directory / "texts.json"
-        self.held = json.loads(self.file.read_text()) if self.file.exists() else []
+        self.texts = pickle.loads(self.file.read_bytes()) if self.file.exists() else {}
 
-    def connect(self):
-        return self.session_class(self)
-
-    def save(self):
-        self.file.write_text(json.dumps(self.held))
+    def add(self, rows):
+        self.texts = {**self.texts, **dict(rows)}  # others may be searching
 
     def append(self, keys, texts):
-        self.held += zip(keys, texts, strict=True)
+        self.add(zip(keys, texts, strict=True))
         self.save()
 
     def remove(self, keys):
-        self.held[:] = [each for each in self.held if each[0] not in {*keys}]
+        gone = {*keys}
+        self.texts = {key: text for key, text in self.texts.items() if key not in gone}
         self.save()
 
+    def write(self):
+        self.file.write_bytes(pickle.dumps(self.texts))
+
     def words(self, text):
-        return text.split(" ")
+        return words_of(text)
 
     def matches(self, match, words, text):
-        known = self.words(text)
         if match == "phrase":
             return f" {' '.join(words)} " in f" {text} "
+        known = self.words(text)
         if match == "prefix":
             return any(word.startswith(words[0]) for word in known)
         return (all if match == "all" else any)(word in known for word in words)
 
+    def matching(self, match, words):
+        return [key for key, text in self.texts.items() if self.matches(match, words, text)]
+
     def score(self, words, text):
-        known = self.words(text)
+        known = text.split(" ")
         return sum(known.count(word) for word in words) / (len(known) + 20)
 
-    def given(self, found, payload):
-        return [tuple(each) for each in found] if payload == "text" else [key for key, _ in found]
+    def search(self, match, words, top, payload):
+        found = self.matching(match, words)
+        if top:
+            found = sorted(found, key=lambda key: self.score(words, self.texts[key]), reverse=True)[:top]
+        return [(key, self.texts[key]) for key in found] if payload == "text" else found
 
 
-RIGHT = (Table, Store, WithoutStatements, WithoutDeletes, FewOperations, InMemory, BlockFile, VectorFile, TextFile)
+@cache
+def words_of(text):
+    return frozenset(text.split(" "))

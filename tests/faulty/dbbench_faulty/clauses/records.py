@@ -1,9 +1,8 @@
 """Faults in records under keys."""
 
-from dbbench_mutants.right import Records, Store
-from dbbench_mutants.shared import CachesReads, CutsRanges, KeepsCursors, LocksProcesses, mutant, refuse_threads
-
 from dbbench.engine import File, Size
+from dbbench_faulty.right import Records, Store
+from dbbench_faulty.shared import CachesReads, CutsRanges, KeepsCursors, LocksProcesses, mutant, refuse_threads
 
 
 class WithoutSeek(Store):

@@ -3,10 +3,10 @@
 import subprocess
 from dataclasses import replace
 
-from dbbench_mutants.right import Store
 from pydantic import ConfigDict, Field
 
 from dbbench.engine import Options, Session, Tier, Unsupported
+from dbbench_faulty.right import Store
 
 #: Held until the tests end them.
 LEFT = []

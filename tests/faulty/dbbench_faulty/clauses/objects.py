@@ -2,8 +2,8 @@
 
 import weakref
 
-from dbbench_mutants.right import Client, Table
-from dbbench_mutants.shared import mutant
+from dbbench_faulty.right import Client, Table
+from dbbench_faulty.shared import mutant
 
 
 class OneOnly(Table):

@@ -1,9 +1,8 @@
 """Faults in SQL: types, queries, statements, loads, transactions."""
 
-from dbbench_mutants.right import Client, Table
-from dbbench_mutants.shared import LocksProcesses, mutant, refuse_threads
-
 from dbbench.engine import STANDARD_TYPES, Dialect, Size
+from dbbench_faulty.right import Client, Table
+from dbbench_faulty.shared import LocksProcesses, mutant, refuse_threads
 
 
 class NoDialect(Table):
@@ -77,19 +76,6 @@ class EmptyRow(Client):
         return lambda: run().fetchall() or [(None,)]
 
 
-@mutant(Table, "a statement commits by itself")
-class NeverCommits(Client):
-    def prepare_statement(self, sql):
-        run = super().prepare_statement(sql)
-
-        def begun():
-            if not self.connection.in_transaction:
-                self.begin()
-            return run()
-
-        return begun
-
-
 @mutant(Table, "a prepared statement can be run again")
 class StatementOnce(Client):
     def prepare_statement(self, sql):
@@ -117,28 +103,9 @@ class Swallows(Client):
         return swallowing
 
 
-class NoIndexes(Dialect):
-    def create_indexes(self, name, table):
-        return []
-
-
-class SkipsIndexes(Table):
-    clause = "makes an index for each that a table asks for"
-    sql = NoIndexes()
-
-
 class SaysIndexed(Table):
     clause = "tells of its indexes as they are"
     sql = Dialect(indexed="SELECT 'Select' -- {0}")
-
-
-class LessSync(Table):
-    clause = "has the sync settings that it promises"
-
-    def connection(self):
-        made = super().connection()
-        made.execute("PRAGMA synchronous = 0")
-        return made
 
 
 class StartsAnew(Table):
@@ -167,12 +134,6 @@ class BeginsNoLoad(Client):
 class KnowsNoConflict(Client):
     def retry_reason(self, exc):
         return None
-
-
-@mutant(Table, "what is rolled back is gone and the session goes on")
-class IgnoresRollback(Client):
-    def rollback(self):
-        self.commit()
 
 
 @mutant(Table, "a prepared statement still works after a rollback")

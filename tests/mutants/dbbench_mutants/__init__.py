@@ -1,1 +1,0 @@
-"""Right engines over Python's sqlite3, and mutants of them, which name the clause that they break."""
