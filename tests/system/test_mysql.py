@@ -23,10 +23,11 @@ from dbbench.engine.base import Engine, Setup
 from dbbench.engine.sql.session import fetch
 from dbbench.engine.traits import Publication
 from dbbench.errors import ServerFailed, Unavailable, Unsupported
-from dbbench.suite.dataset import ForeignKey, Table
+from dbbench.suite.dataset import ForeignKey
 from dbbench.suite.model import Tier
 from dbbench.testing.contract import usable
 from tests.conftest import Dbbench, started, summary
+from tests.tables import table_of
 from tests.waiting import until
 
 pytestmark = pytest.mark.matrix
@@ -37,16 +38,7 @@ usable("mysql+pymysql")
 SECRET = "geheim-4711"
 ENGINES = ("mysql", "mysql+_mysql", "mysql+pymysql")
 SMALL = ("suite", "invoices", "--quick", "--scale", "0.01")
-NOTES = Table.model_validate(
-    {
-        "rows": 3,
-        "primary_key": "Id",
-        "columns": {
-            "Id": {"type": "integer", "values": {"kind": "sequence"}},
-            "Note": {"type": "varchar(5)", "values": {"kind": "sequence"}},  # the tests bring their own
-        },
-    }
-)
+NOTES = table_of({"Id": "integer", "Note": "varchar(5)"}, rows=3)  # the tests bring their own values
 
 
 def made(name: str, directory: Path, tier: Tier = Tier.POWER, url: str = "") -> Any:

@@ -9,26 +9,15 @@ import pytest
 from dbbench.engine.base import Setup
 from dbbench.engine.sql.session import SQLEngine, fetch
 from dbbench.errors import ServerFailed, TrialError, Unavailable, Unsupported
-from dbbench.suite.dataset import Table
 from dbbench.suite.model import Tier
 from dbbench.testing.contract import usable
 from dbbench_plugins.sqlalchemy.core import CoreDialect
+from tests.tables import table_of
 
 pytestmark = pytest.mark.matrix
 
 PASSWORD = "geheim4711"
-TABLES = {
-    "select": Table.model_validate(
-        {
-            "rows": 1,
-            "primary_key": "key",
-            "columns": {
-                "key": {"type": "integer", "values": {"kind": "sequence"}},
-                "Group": {"type": "varchar(20)", "values": {"kind": "sequence"}},
-            },
-        }
-    )
-}
+TABLES = {"select": table_of({"key": "integer", "Group": "varchar(20)"})}
 
 
 def engine_at(url: str, tmp_path: Path) -> SQLEngine:

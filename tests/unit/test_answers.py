@@ -22,9 +22,9 @@ from dbbench.host import apart
 from dbbench.suite.dataset import Dataset
 from dbbench.suite.steps.query import QueryStep
 from dbbench.workloads.known import group
+from tests.tables import table_of
 
-COLUMNS = {"Id": {"type": "integer", "values": {"kind": "sequence"}}}
-THINGS = Dataset.model_validate({"tables": {"T": {"rows": 100, "primary_key": "Id", "columns": COLUMNS}}})
+THINGS = Dataset(tables={"T": table_of({"Id": "integer"}, rows=100)})
 
 
 @pytest.fixture

@@ -22,6 +22,7 @@ from dbbench.engine import Dialect, Setup, Tier, Unsupported, fetch
 from dbbench.errors import WrongAnswer
 from dbbench.suite.dataset import Dataset, flattened
 from dbbench_plugins.sqlite import SQLite
+from tests.tables import table_of
 
 ROWS = CHUNK_ROWS + 5
 NAME = {"type": "varchar(8)", "values": {"kind": "choice", "weights": {'"quoted"': 1, "tab\t\\": 1, "ü": 2}}}
@@ -39,9 +40,7 @@ FIELDS = {
 
 def dataset(fields: Mapping[str, Any] = FIELDS, *, rows: int = ROWS, **more: Any) -> Dataset:
     body = {"type": "json", "values": {"kind": "document", "fields": fields}, **more}
-    key = {"type": "integer", "values": {"kind": "sequence"}}
-    table = {"rows": rows, "primary_key": "Id", "columns": {"Id": key, "Body": body}}
-    return Dataset.model_validate({"seed": 5, "tables": {"Doc": table}})
+    return Dataset(seed=5, tables={"Doc": table_of({"Id": "integer", "Body": body}, rows=rows)})
 
 
 def texts(given: Dataset, **how: Any) -> list[str]:

@@ -16,19 +16,12 @@ from dbbench.suite.dataset import Dataset, Table
 from dbbench.suite.model import Tier
 from dbbench.workloads.contents import check_table
 from dbbench.workloads.context import StepContext, StepsSoFar
+from tests.tables import table_of
 
 pytest.importorskip("duckdb")
 from dbbench_plugins.duckdb import DuckDB, DuckDBSession
 
-SEQUENCE = {"kind": "sequence"}
-TABLE = Table.model_validate(
-    {
-        "rows": 4,
-        "primary_key": "Id",
-        "indexes": ["Other"],
-        "columns": {"Id": {"type": "bigint", "values": SEQUENCE}, "Other": {"type": "bigint", "values": SEQUENCE}},
-    }
-)
+TABLE = table_of({"Id": "bigint", "Other": "bigint"}, rows=4, indexes=["Other"])
 ROWS = 32_768
 
 

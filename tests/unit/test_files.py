@@ -25,6 +25,7 @@ from dbbench.datasets.records import RecordSet
 from dbbench.errors import UserError
 from dbbench.suite.dataset import Dataset, Records
 from dbbench.suite.model import Suite
+from tests.tables import table_of
 
 DAY = 24 * 3600
 
@@ -197,9 +198,8 @@ def test_csv_has_every_row_with_each_datetime_in_one_form(
 
 def test_a_moment_keeps_its_time_of_day_in_a_csv_and_a_missing_one_is_empty(tmp_path: Path) -> None:
     moments = {"kind": "moments", "first": "2011-11-02T23:00:00", "seconds": 3600, "null_every": 3}
-    columns = {"Id": {"type": "integer", "values": {"kind": "sequence"}}, "At": {"type": "datetime", "values": moments}}
-    tables = {"T": {"rows": 4, "primary_key": "Id", "columns": columns}}
-    list(export(Dataset.model_validate({"tables": tables}), tmp_path, "csv", scale=1, seed=None))
+    table = table_of({"Id": "integer", "At": {"type": "datetime", "values": moments}}, rows=4)
+    list(export(Dataset(tables={"T": table}), tmp_path, "csv", scale=1, seed=None))
     with open(tmp_path / "T.csv", encoding="utf-8", newline="") as file:
         assert [row["At"] for row in csv.DictReader(file)] == [
             "2011-11-02T23:00:00",

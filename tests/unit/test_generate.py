@@ -15,6 +15,7 @@ from dbbench.datasets.generate import CHUNK_ROWS, arrow_schema, arrow_type, batc
 from dbbench.errors import UserError
 from dbbench.suite.data_types import parse_type
 from dbbench.suite.dataset import Dataset
+from tests.tables import table_of
 
 ROWS = 2 * CHUNK_ROWS + 5
 LARGE = "a number that 64 bits can't hold"
@@ -151,18 +152,8 @@ def test_another_seed_draws_other_data_in_every_random_column() -> None:
 
 
 def test_columns_are_drawn_apart_from_each_other() -> None:
-    text = Dataset.model_validate(
-        {
-            "tables": {
-                "T": {
-                    "rows": 100,
-                    "primary_key": "A",
-                    "columns": {n: column("pattern", "char(9)", text="#########") for n in "AB"},
-                }
-            }
-        }
-    )
-    drawn = table(text, "T")
+    columns = {name: column("pattern", "char(9)", text="#########") for name in "AB"}
+    drawn = table(Dataset(tables={"T": table_of(columns, rows=100)}), "T")
     assert not set(drawn.column("A").to_pylist()) & set(drawn.column("B").to_pylist())
 
 

@@ -6,19 +6,10 @@ import pytest
 
 from dbbench.engine import Setup, Tier, registry
 from dbbench.errors import UserError
-from dbbench.suite.dataset import Table
 from tests.plugins import declare
+from tests.tables import table_of
 
-TABLE = Table.model_validate(
-    {
-        "rows": 1,
-        "primary_key": "Id",
-        "columns": {
-            "Id": {"type": "integer", "values": {"kind": "sequence"}},
-            "Name": {"type": "varchar(9)", "values": {"kind": "sequence"}},
-        },
-    }
-)
+TABLE = table_of({"Id": "integer", "Name": "varchar(9)"})
 MODULE = """
 from dbbench.engine import Layer, Session, fetch, object_maker
 from dbbench_plugins.layers.bases import AlchemyBase

@@ -17,21 +17,14 @@ from dbbench.engine.base import Engine, Session
 from dbbench.engine.operations import LoadPart
 from dbbench.errors import Unsupported
 from dbbench.results.outcome import Outcome
-from dbbench.suite.dataset import Column, Table
 from dbbench.suite.model import Tier
 from dbbench.suite.steps.load import LoadStep
 from dbbench.workloads import load
 from dbbench.workloads.context import StepContext
+from tests.tables import table_of
 
-TABLE = Table.model_validate(
-    {
-        "rows": 2,
-        "primary_key": "Id",
-        "columns": {
-            "Id": {"type": "integer", "values": {"kind": "sequence"}},
-            "Text": {"type": "varchar(20)", "values": {"kind": "pattern", "text": "A#"}},
-        },
-    }
+TABLE = table_of(
+    {"Id": "integer", "Text": {"type": "varchar(20)", "values": {"kind": "pattern", "text": "A#"}}}, rows=2
 )
 BATCH = pa.record_batch({"Id": [1, 2], "Text": ['a "quoted", one', ""]})
 
@@ -141,11 +134,6 @@ print(rows(batch.slice(1), SimpleNamespace(columns={"a": column, "b": column}), 
 def test_decimals_as_floats_keep_nulls_and_large_numbers() -> None:
     values = [Decimal("1.50"), None, Decimal("-99999999999999999999.25"), Decimal("0.10")]
     for given in (values, [value for value in values if value is not None], values[:1]):
-        column = {
-            "a": Column.model_validate(
-                {"type": "decimal(38, 2)", "values": {"kind": "quantiles", "points": {0: 1, 1: 2}}}
-            )
-        }
-        table = Table(rows=1, primary_key="a", columns=column)
+        table = table_of({"a": "decimal(38, 2)"})
         batch = pa.record_batch([pa.array(given, pa.decimal128(38, 2))], names=["a"])
         assert chunk(batch, table, "rows", {"decimal": "float"}) == [(None if v is None else float(v),) for v in given]

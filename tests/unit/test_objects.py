@@ -22,28 +22,19 @@ from dbbench.suite.steps.objects import ObjectStep
 from dbbench.suite.values import Pattern
 from dbbench.workloads import objects
 from dbbench.workloads.context import StepContext
+from tests.tables import table_of
 
-DATASET = Dataset.model_validate(
+MOMENTS = {"kind": "moments", "first": "2011-11-02T12:00:00"}
+TABLE = table_of(
     {
-        "seed": 1,
-        "tables": {
-            "Thing": {
-                "rows": 40,
-                "primary_key": "Id",
-                "columns": {
-                    "Id": {"type": "bigint", "values": {"kind": "sequence", "start": 0}},
-                    "Text": {"type": "varchar(40)", "values": {"kind": "pattern", "text": "ab #", "repeat": 10}},
-                    "Made": {"type": "datetime", "values": {"kind": "moments", "first": "2011-11-02T12:00:00", "seconds": -3600}},
-                    "Seen": {
-                        "type": "datetime",
-                        "values": {"kind": "moments", "first": "2011-11-02T12:00:00", "seconds": 60, "null_every": 4},
-                    },
-                },
-            }
-        },
-    }
-)  # fmt: skip
-TABLE = DATASET.tables["Thing"]
+        "Id": {"type": "bigint", "values": {"kind": "sequence", "start": 0}},
+        "Text": {"type": "varchar(40)", "values": {"kind": "pattern", "text": "ab #", "repeat": 10}},
+        "Made": {"type": "datetime", "values": {**MOMENTS, "seconds": -3600}},
+        "Seen": {"type": "datetime", "values": {**MOMENTS, "seconds": 60, "null_every": 4}},
+    },
+    rows=40,
+)
+DATASET = Dataset(seed=1, tables={"Thing": TABLE})
 ROW = (3, "text", "2011-11-02 12:00:00", None)
 
 

@@ -20,13 +20,13 @@ from dbbench_plugins.odbc.postgresql import PostgreSQLODBC, keywords
 from dbbench_plugins.odbc.session import ODBCSession
 from dbbench_plugins.odbc.sqlite import SQLiteODBC
 from dbbench_plugins.sqlalchemy import _PRODUCTS, Product, SQLAlchemy
+from tests.tables import table_of
 
 EXAMPLE = "mssql://USER:PASSWORD@HOST:1433/DATABASE"
 
 
 def table(columns: int) -> Table:
-    kinds = {f"C{number}": {"type": "integer", "values": {"kind": "sequence"}} for number in range(columns)}
-    return Table.model_validate({"rows": 1, "primary_key": "C0", "columns": kinds})
+    return table_of({f"C{number}": "integer" for number in range(columns)})
 
 
 class Recorder:

@@ -21,6 +21,7 @@ from dbbench.errors import UserError
 from dbbench.suite.dataset import Dataset, FromFile
 from dbbench.suite.loader import parse_suite
 from dbbench.suite.plain import mapping
+from tests.tables import table_of
 
 MOST = '''\
 Id,Zip,Price,Level,Day,At,Name,Note
@@ -284,12 +285,8 @@ def test_bytes_that_are_no_text_are_refused(tmp_path: Path) -> None:
 
 
 def test_drawn_columns_can_have_nulls(tmp_path: Path) -> None:
-    columns = {
-        "Id": {"type": "integer", "values": {"kind": "sequence"}},
-        "a": {"type": "varchar(2)", "values": {"kind": "pattern", "text": "##"}, "null_every": 4},
-    }
-    table = {"rows": 40_000, "primary_key": "Id", "columns": columns}
-    data = Dataset.model_validate({"tables": {"t": table}})
+    drawn = {"type": "varchar(2)", "values": {"kind": "pattern", "text": "##"}, "null_every": 4}
+    data = Dataset(tables={"t": table_of({"Id": "integer", "a": drawn}, rows=40_000)})
     assert data.tables["t"].columns["a"].nullable
     found = materialise(data).table("t").column("a")
     assert found.null_count == 10_000

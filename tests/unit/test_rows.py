@@ -14,7 +14,7 @@ from dbbench.datasets.csv_form import csv_batch, csv_bytes, csv_schema, header_b
 from dbbench.datasets.driver_rows import chunk, rows
 from dbbench.datasets.generate import arrow_type
 from dbbench.suite.data_types import parse_type
-from dbbench.suite.dataset import Column, Table
+from tests.tables import table_of
 
 VALUES: dict[str, Any] = {
     "integer": -5,
@@ -31,11 +31,9 @@ MIDNIGHT, NOON = datetime.datetime(2026, 11, 22), datetime.datetime(2026, 11, 22
 
 def given(values: dict[str, list[Any]], bind: dict[str, str]) -> list[tuple[Any, ...]]:
     """Rows of a table that has one column for each type; a batch has the same values."""
-    columns = {
-        f"C{n}": Column.model_validate({"type": kind, "values": {"kind": "sequence"}}) for n, kind in enumerate(values)
-    }
+    table = table_of({f"C{n}": kind for n, kind in enumerate(values)})
     arrays = [pa.array(column, arrow_type(parse_type(kind))) for kind, column in values.items()]
-    batch, table = pa.record_batch(arrays, list(columns)), Table(rows=1, primary_key="C0", columns=columns)
+    batch = pa.record_batch(arrays, list(table.columns))
     found = rows(batch, table, bind)
     assert found == list(zip(*chunk(batch, table, "batches", bind).to_pydict().values(), strict=True))
     return found
@@ -80,9 +78,7 @@ def test_floats_are_the_nearest_to_each_decimal(scale: int, digits: int) -> None
 
 
 def test_a_slice_gives_its_own_rows() -> None:
-    table = Table.model_validate(
-        {"rows": 1, "primary_key": "A", "columns": {"A": {"type": "currency", "values": {"kind": "sequence"}}}}
-    )
+    table = table_of({"A": "currency"})
     batch = pa.record_batch([pa.array([Decimal(n) for n in range(10)], pa.decimal128(19, 4))], ["A"])
     assert rows(batch.slice(3, 2), table, {"decimal": "float"}) == [(3.0,), (4.0,)]
 

@@ -8,16 +8,11 @@ from typing import Any
 import pytest
 
 from dbbench.engine import Setup, Shares, SQLSession, Tier, Unavailable, Unsupported, fetch, registry
-from dbbench.suite.dataset import Table
 from dbbench_plugins import sqlite, sqlite_library
 from dbbench_plugins.sqlite import SQLite, rows
+from tests.tables import table_of
 
-_WHOLE = {"type": "integer", "values": {"kind": "sequence"}}
-TABLES = {
-    "T": Table.model_validate(
-        {"rows": 100, "primary_key": "Id", "indexes": ["Part"], "columns": {"Id": _WHOLE, "Part": _WHOLE}}
-    )
-}
+TABLES = {"T": table_of({"Id": "integer", "Part": "integer"}, rows=100, indexes=["Part"])}
 
 
 @pytest.mark.parametrize("name", ["sqlite", "sqlite+apsw"])
@@ -123,10 +118,7 @@ def test_each_index_has_a_name_of_its_own_that_is_not_too_long(name: str, tmp_pa
         url = f"sqlite:///{tmp_path}/data.sqlite"
     columns = {"order": "item_code", "order_item": "code", "a" * 63: "b" * 63, "a" * 62: "b" * 62}
     tables = {
-        table: Table.model_validate(
-            {"rows": 1, "primary_key": "Id", "indexes": [column], "columns": {"Id": _WHOLE, column: _WHOLE}}
-        )
-        for table, column in columns.items()
+        table: table_of({"Id": "integer", column: "integer"}, indexes=[column]) for table, column in columns.items()
     }
     engine = registry.load(name)(Setup(tmp_path, Tier.PROCESS, url=url))
     engine.open()
