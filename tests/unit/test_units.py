@@ -27,33 +27,14 @@ def test_a_figure_is_in_its_unit() -> None:
 @pytest.mark.parametrize(
     ("base", "values", "symbol"),
     [
-        ("s", [], "s"),
-        ("s", [0.0], "s"),
-        ("s", [1.0], "s"),
-        ("s", [0.999], "ms"),
-        ("s", [1e-3], "ms"),
-        ("s", [0.999e-3], "µs"),
-        ("s", [0.999e-6], "ns"),
-        ("s", [1e-12], "ns"),
-        ("s", [0.002, 99], "ms"),  # 99,000 ms
-        ("s", [0.002, 100], "s"),  # no longer 100,000 ms
-        ("s", [0, 0.002, 2], "ms"),
-        ("s", [-0.002, 2], "ms"),
-        ("s", [1e-9, 1e4], "s"),
-        ("B", [1], "B"),
-        ("B", [999, 99_999], "B"),
-        ("B", [999, 100_000], "kB"),
-        ("B", [1_000], "kB"),
-        ("B", [999_999], "kB"),
-        ("B", [1e6, 9e9], "MB"),
-        ("B", [5e9], "GB"),
-        ("1/s", [], "/s"),
-        ("1/s", [999, 99_999_999], "/s"),
-        ("1/s", [999, 100_000_000], "thousand/s"),
-        ("1/s", [1_000], "thousand/s"),
-        ("1/s", [1e6, 2e9], "million/s"),
+        ("s", [], "s"), ("s", [0.0], "s"), ("s", [1.0], "s"), ("s", [0.999], "ms"), ("s", [1e-3], "ms"), ("s", [1e-12], "ns"),
+        ("s", [0.999e-3], "µs"), ("s", [0.999e-6], "ns"), ("s", [0, 0.002, 2], "ms"), ("s", [-0.002, 2], "ms"),
+        ("s", [0.002, 99], "ms"), ("s", [0.002, 100], "s"),  # not 100,000 ms
+        ("s", [1e-9, 1e4], "s"), ("B", [1], "B"), ("B", [999, 99_999], "B"), ("B", [999, 100_000], "kB"), ("B", [1_000], "kB"),
+        ("B", [999_999], "kB"), ("B", [1e6, 9e9], "MB"), ("B", [5e9], "GB"), ("1/s", [], "/s"), ("1/s", [999, 99_999_999], "/s"),
+        ("1/s", [999, 100_000_000], "thousand/s"), ("1/s", [1_000], "thousand/s"), ("1/s", [1e6, 2e9], "million/s"),
     ],
-)
+)  # fmt: skip
 def test_the_least_value_is_at_least_one_unless_the_greatest_grows_too_long(
     base: str, values: list[float], symbol: str
 ) -> None:
@@ -64,16 +45,10 @@ def test_the_least_value_is_at_least_one_unless_the_greatest_grows_too_long(
 @pytest.mark.parametrize(
     ("base", "values", "symbol"),
     [
-        ("s", [4.641, 39.094], "ms"),
-        ("s", [2, 30], "s"),
-        ("s", [0.0, 0.0], "s"),
-        ("s", [0.00011, 0.00003], "µs"),
-        ("s", [1 / 3], "ms"),
-        ("B", [14_208_000, 91_776_000], "kB"),
-        ("1/s", [70_210], "/s"),
-        ("1/s", [], "/s"),
+        ("s", [4.641, 39.094], "ms"), ("s", [2, 30], "s"), ("s", [0.0, 0.0], "s"), ("s", [0.00011, 0.00003], "µs"),
+        ("s", [1 / 3], "ms"), ("B", [14_208_000, 91_776_000], "kB"), ("1/s", [70_210], "/s"), ("1/s", [], "/s"),
     ],
-)
+)  # fmt: skip
 def test_published_values_are_in_a_unit_in_which_they_are_whole(base: str, values: list[float], symbol: str) -> None:
     assert whole(base, values).symbol == symbol
 
