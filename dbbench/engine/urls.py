@@ -195,6 +195,7 @@ def _forms(values: Iterable[str]) -> list[str]:
     for _ in range(_DEPTH):
         found |= {form(value) for value in found for form in (unquote, unquote_plus)}
     found |= {value.replace("}}", "}") for value in found}
-    found |= {form(value, *safe, errors="surrogateescape") for value in list(found) for form, safe in _QUOTES}
+    for _ in range(_DEPTH):
+        found |= {form(value, *safe, errors="surrogateescape") for value in list(found) for form, safe in _QUOTES}
     found |= {form(value)[1:-1] for value in list(found) for form in (repr, json.dumps)}
     return sorted(filter(None, found), key=len, reverse=True)

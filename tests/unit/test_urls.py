@@ -2,7 +2,7 @@
 
 import pytest
 
-from dbbench.engine.urls import parse, redacted, scrub, scrubbed, secrets
+from dbbench.engine.urls import parse, scrub, scrubbed, secrets
 from dbbench.errors import UserError
 
 
@@ -38,28 +38,10 @@ def test_what_is_no_url_is_told_without_its_secret(texts: list[str], said: str |
     assert "geheim" not in str(told.value)
 
 
-@pytest.mark.parametrize(
-    ("url", "shown"),
-    [
-        ("postgresql://me:geheim@h:5/db", "postgresql://me:***@h:5/db"),
-        ("postgresql://me@h/db", "postgresql://me@h/db"),
-        ("postgresql://me:p%40ss/word@h/db", "postgresql://me:***@h/db"),
-        ("postgresql://me:a@b@h/db", "postgresql://me:***@h/db"),
-        ("mysql://me:x@h/db", "mysql://me:***@h/db"),
-        ("mysql://h/db?user=me&password=geheim&ssl=1", "mysql://h/db?user=me&password=***&ssl=1"),
-        ("libsql://h?authToken=abcdefgh", "libsql://h?authToken=***"),
-        ("odbc:Driver={X};Server=h;UID=me;PWD=geheim;Port=1", "odbc:Driver={X};Server=h;UID=me;PWD=***;Port=1"),
-        ("odbc:Driver={X};PWD={ge;heim};Port=1", "odbc:Driver={X};PWD={***};Port=1"),
-        ("mssql+pyodbc:///?odbc_connect=Driver%3DX%3BPWD%3Dgeheim%3B", "mssql+pyodbc:///?odbc_connect=Driver%3DX%3BPWD%3D***%3B"),
-    ],
-)  # fmt: skip
-def test_a_url_is_shown_without_its_secrets(url: str, shown: str) -> None:
-    assert redacted(url) == shown
-
-
 def test_a_drivers_words_are_cleared() -> None:
     hidden = secrets("postgresql://me:p%40ssword@h/db")
     assert scrub("could not connect with p@ssword (p%40ssword)", hidden) == "could not connect with *** (***)"
+    assert scrub("not the password ge}heim", secrets("odbc:Driver={X};PWD={ge}}heim};Port=1")) == "not the password ***"
 
 
 def test_a_short_secret_leaves_figures_alone() -> None:
