@@ -6,14 +6,17 @@ import random
 from decimal import Decimal
 from typing import Any
 
+import hypothesis
 import pyarrow as pa
 import pyarrow.csv
 import pytest
+from hypothesis import strategies as st
 
 from dbbench.datasets.csv_form import csv_batch, csv_bytes, csv_schema, header_bytes
 from dbbench.datasets.driver_rows import chunk, rows
 from dbbench.datasets.generate import arrow_type
 from dbbench.suite.data_types import parse_type
+from tests.properties import FEW
 from tests.tables import table_of
 
 VALUES: dict[str, Any] = {
@@ -26,7 +29,6 @@ VALUES: dict[str, Any] = {
     "date": datetime.date(2005, 12, 31),
     "datetime": datetime.datetime(2005, 12, 31),
 }
-MIDNIGHT, NOON = datetime.datetime(2026, 11, 22), datetime.datetime(2026, 11, 22, 12)
 
 
 def given(values: dict[str, list[Any]], bind: dict[str, str]) -> list[tuple[Any, ...]]:
@@ -91,37 +93,33 @@ def written(batch: pa.RecordBatch) -> int:
     return len(text.getvalue())
 
 
-@pytest.mark.parametrize(
-    ("kind", "values"),
-    [
-        (pa.int32(), [0, 9, 10, 99, 100, -1, -10, 2**31 - 1, -(2**31)]),
-        (pa.int64(), [0, 10**17, 10**18, 10**18 - 1, 2**63 - 1, -(2**63), -(2**63) + 1]),
-        (pa.float32(), [0.0, 0.5, -12.5, 1e10, 0.1]),
-        (pa.float64(), [0.0, -0.0, 0.1, 1e100, 123456789.125, 1e-9]),
-        (pa.decimal128(19, 4), ["0", "0.0001", "-0.0001", "1", "-1", "9.9999", "10", "-99999.5", "999999999999999.9999"]),
-        (pa.decimal128(9, 0), ["0", "-1", "10", "999999999"]),
-        (pa.decimal128(38, 2), ["0.01", "-123456789012345678901234567890.12"]),
-        (pa.decimal128(20, 9), ["0", "0.000000001", "1.5"]),
-        (pa.string(), ["", "a", 'say "hello"', '""', "Grüße", "a,b", "two\nlines"]),
-        (pa.binary(), [b"", b"\x00\xff", b"abc"]),
-        (pa.date32(), [datetime.date(1970, 1, 1), datetime.date(1000, 1, 1), datetime.date(9999, 12, 31)]),
-        (pa.timestamp("s"), [MIDNIGHT, MIDNIGHT]),
-        (pa.timestamp("s"), [MIDNIGHT, NOON, datetime.datetime(1960, 1, 1, 0, 0, 1)]),
-        (pa.timestamp("s"), [datetime.datetime(999, 1, 1), NOON]),
-    ],
-)  # fmt: skip
-@pytest.mark.parametrize("nulls", [False, True])
-def test_counted_bytes_are_the_bytes_of_the_file(kind: pa.DataType, values: list[Any], *, nulls: bool) -> None:
-    if pa.types.is_decimal(kind):
-        values = [Decimal(value) for value in values]
-    given = [item for value in values for item in ((value, None) if nulls else (value,))]
-    batch = pa.record_batch([pa.array(given, kind), pa.array(given, kind)], names=["plain", 'a "quoted" name'])
+def whole(digits: int) -> st.SearchStrategy[int]:
+    """Of so many digits at the most, every other one where the number of digits changes."""
+    powers = st.builds(lambda power, more: 10**power + more, st.integers(0, digits - 1), st.integers(-1, 0))
+    return st.integers(1 - 10**digits, 10**digits - 1) | powers | powers.map(lambda number: -number)
+
+
+def decimals(digits: int, scale: int) -> st.SearchStrategy[Decimal]:
+    return whole(digits).map(lambda units: Decimal(f"{units}E-{scale}"))
+
+
+MOMENTS = st.datetimes().map(lambda moment: moment.replace(microsecond=0))
+COLUMNS = {
+    pa.int32(): whole(9) | st.sampled_from([2**31 - 1, -(2**31)]), pa.date32(): st.dates(), pa.timestamp("s"): MOMENTS,
+    pa.int64(): whole(18) | st.sampled_from([2**63 - 1, -(2**63), 1 - 2**63]),
+    pa.float32(): st.floats(width=32, allow_nan=False, allow_infinity=False), pa.binary(): st.binary(max_size=9),
+    pa.float64(): st.floats(allow_nan=False, allow_infinity=False), pa.string(): st.text('aü",\n ', max_size=9),
+    **{pa.decimal128(*form): decimals(*form) for form in ((19, 4), (9, 0), (38, 2), (20, 9))},
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("kind", COLUMNS, ids=str)
+@FEW
+@hypothesis.given(data=st.data())
+def test_counted_bytes_are_the_bytes_of_the_file(kind: pa.DataType, data: st.DataObject) -> None:
+    drawn = st.lists(COLUMNS[kind], min_size=1) | st.lists(COLUMNS[kind] | st.none(), min_size=1) | st.just([None])
+    values = data.draw(drawn) * 2
+    batch = pa.record_batch([pa.array(values, kind)] * 2, names=["plain", 'a "quoted" name'])
     assert header_bytes(batch.schema) + csv_bytes(batch) == written(batch)
     part = batch.slice(1, batch.num_rows - 2)  # buffers begin elsewhere
     assert header_bytes(part.schema) + csv_bytes(part) == written(part)
-
-
-def test_columns_of_nulls_and_batches_of_no_rows_are_counted() -> None:
-    batch = pa.record_batch([pa.nulls(3, pa.string()), pa.nulls(3, pa.decimal128(9, 2))], names=["a", "b"])
-    for each in (batch, batch.slice(0, 0)):
-        assert header_bytes(each.schema) + csv_bytes(each) == written(each)
