@@ -23,7 +23,7 @@ from tests.browser.conftest import Visit, faults, smallest_text
 from tests.fabricated import FORBIDDEN, MANY, STORES, Fake, fabricate, longer_invoices
 
 if TYPE_CHECKING:
-    from playwright.sync_api import Page
+    from playwright.sync_api import Locator, Page
 
 pytestmark = pytest.mark.matrix
 
@@ -55,6 +55,19 @@ def open_page(visit: Visit, shown: View) -> Open:
 
 def bar_names(page: Page, step: str = "invoices.join-1") -> list[str]:
     return page.locator(f"section:has([id='{step}']) .bars li:not([hidden]) > :nth-child(2)").all_text_contents()
+
+
+def bar_words(section: Locator) -> list[str]:
+    """Rank, engine and ratio of each bar."""
+    return [" ".join(text.split()) for text in section.locator(".bars li:not([hidden])").evaluate_all(
+        "(all) => all.map((each) => [0, 1, 4].map((place) => each.children[place].textContent).join(' '))")]  # fmt: skip
+
+
+def page_of(folder: Path, fakes: dict[str, Fake], *, publish: bool = False, **how: Any) -> Path:
+    """The page of a run of these engines."""
+    found = view(fabricate(folder / "run", fakes, **how), publish=publish)
+    write_report(found, ("html",))
+    return found.folder / "report" / "index.html"
 
 
 def means(page: Page) -> dict[str, str]:
@@ -103,9 +116,7 @@ def test_engines_can_be_chosen_and_ratios_follow(open_page: Open) -> None:
 
 def test_ranks_are_among_the_engines_chosen(visit: Visit, tmp_path: Path) -> None:
     fakes = {"a": Fake("A"), "b": Fake("B", 2.0), "c": Fake("C", 2.01), "d": Fake("D", 4.0)}
-    found = view(fabricate(tmp_path / "run", fakes, rounds=6))
-    write_report(found, ("html",))
-    page = visit(found.folder / "report" / "index.html", "#engines=b,c,d")
+    page = visit(page_of(tmp_path, fakes, rounds=6), "#engines=b,c,d")
     assert page.locator("section:has([id='invoices.join-1']) li:not([hidden]) > :first-child").all_text_contents() == [
         "1-2",
         "1-2",
@@ -116,10 +127,9 @@ def test_ranks_are_among_the_engines_chosen(visit: Visit, tmp_path: Path) -> Non
 
 def test_no_choice_names_a_winner_where_a_figure_is_withheld(visit: Visit, tmp_path: Path) -> None:
     fakes = {"a": Fake("A", probed=FORBIDDEN), "b": Fake("B", 2.0), "c": Fake("C", 4.0)}
-    found = view(fabricate(tmp_path / "run", fakes, rounds=6), publish=True)
-    write_report(found, ("html",))
+    path = page_of(tmp_path, fakes, publish=True, rounds=6)
     for fragment in ("", "#steps=invoices.join-1", "#engines=b,c"):
-        page = visit(found.folder / "report" / "index.html", fragment)
+        page = visit(path, fragment)
         ranks = page.locator("section:has([id='invoices.join-1']) li:not([hidden]) > :first-child")
         assert [text for text in ranks.all_text_contents() if text] == ["1-2", "3"]
         assert page.locator(".wins b").count() == 0
@@ -134,40 +144,27 @@ def test_a_choice_has_the_winners_that_the_report_has(visit: Visit, tmp_path: Pa
             result["steps"] = [step for step in result["steps"] if step["name"] != "join-1"]
 
     fakes = {"a": Fake("A"), "b": Fake("B", 3.0 if lacking else 1.01), "c": Fake("C", 9.0)}
-    run = fabricate(tmp_path / "run", fakes, rounds=8 if lacking else 2, noise=0.0, change=without_a_round)
-    write_report(view(run), ("html",))
-    page = visit(run.report / "index.html", "#steps=invoices.join-1")
+    path = page_of(tmp_path, fakes, rounds=8 if lacking else 2, noise=0.0, change=without_a_round)
+    page = visit(path, "#steps=invoices.join-1")
     assert page.locator(".wins b").all_text_contents() == ([] if lacking else ["Tie: A, B"])
 
 
 def test_arrow_batches_stand_apart_until_the_reader_wants_them_ranked(visit: Visit, tmp_path: Path) -> None:
-    fakes = {
-        "a": Fake("A", 2.0),
-        "b": Fake("B", 5.0),
-        "c": Fake("C", gives="batches"),
-        "d": Fake("D", 3.0, gives="batches"),
-    }
-    found = view(fabricate(tmp_path / "run", fakes, rounds=8, noise=0.0))
-    write_report(found, ("html",))
-    page = visit(found.folder / "report" / "index.html", "#steps=invoices.join-1")
+    arrow = {"c": Fake("C", gives="batches"), "d": Fake("D", 3.0, gives="batches")}
+    path = page_of(tmp_path, {"a": Fake("A", 2.0), "b": Fake("B", 5.0), **arrow}, rounds=8, noise=0.0)
+    page = visit(path, "#steps=invoices.join-1")
     section = page.locator("section:has([id='invoices.join-1'])")
-
-    def seen() -> list[str]:
-        return [" ".join(text.split()) for text in section.locator(".bars li:not([hidden])").evaluate_all(
-            "(all) => all.map((each) => [0, 1, 4].map((place) => each.children[place].textContent).join(' '))")]  # fmt: skip
-
-    assert seen() == ["1 A ×1.00", "2 B ×2.50", "C Arrow", "D Arrow"]
+    assert bar_words(section) == ["1 A ×1.00", "2 B ×2.50", "C Arrow", "D Arrow"]
     assert section.locator(".finding").inner_text() == "A; then B ×2.50. Not ranked with rows: Arrow batches (C; D)."
     assert "Not ranked with rows: Arrow batches (C; D)" in page.locator(".verdict").inner_text()
     page.locator(".choose > summary").press("Enter")
     page.locator("#explore [name=forms]").select_option("all")
-    assert seen() == ["1 C ×1.00", "2 A ×2.00", "3 D ×3.00", "4 B ×5.00"]
+    assert bar_words(section) == ["1 C ×1.00", "2 A ×2.00", "3 D ×3.00", "4 B ×5.00"]
     assert page.url.endswith("&forms=all")
     assert section.locator(".finding").inner_text() == "C; then A ×2.00."
     # Without an engine that returns rows they are ranked anyway.
-    page = visit(found.folder / "report" / "index.html", "#engines=c,d&steps=invoices.join-1")
-    section = page.locator("section:has([id='invoices.join-1'])")
-    assert seen() == ["1 C ×1.00", "2 D ×3.00"]
+    page = visit(path, "#engines=c,d&steps=invoices.join-1")
+    assert bar_words(page.locator("section:has([id='invoices.join-1'])")) == ["1 C ×1.00", "2 D ×3.00"]
 
 
 @pytest.mark.parametrize("also", ["", "&steps=invoices.join-1", "&base=sqlite"])
@@ -197,17 +194,14 @@ def test_a_size_that_a_server_told_is_never_ranked_with_files(visit: Visit, tmp_
         "a": Fake("A", size=1e6, probed=there), "b": Fake("B", size=2e6), "c": Fake("C", size=4e6),
         "d": Fake("D", size=3e6, probed=there),
     }  # fmt: skip
-    found = view(fabricate(tmp_path / "run", fakes, rounds=8))
-    write_report(found, ("html",))
-    page = visit(found.folder / "report" / "index.html")
+    page = visit(page_of(tmp_path, fakes, rounds=8))
     step = page.locator("section:has([id='invoices.database-size'])")
 
     def seen(choice: str) -> list[str]:
         page.evaluate(
             "(choice) => { location.hash = choice; dispatchEvent(new HashChangeEvent('hashchange')); }", choice
         )
-        return [" ".join(text.split()) for text in step.locator(".bars li:not([hidden])").evaluate_all(
-            "(all) => all.map((each) => [0, 1, 4].map((place) => each.children[place].textContent).join(' '))")]  # fmt: skip
+        return bar_words(step)
 
     told = "Not ranked with files: counted by the server at a URL"
     assert seen("") == ["1 B ×1.00", "2 C ×2.00", "A URL", "D URL"]
@@ -249,9 +243,7 @@ def test_a_copied_table_has_ranks_and_ratios_of_the_choice(
 ) -> None:
     failed = {"join-1": (Outcome.TIMEOUT, "stopped after 600 s")}
     fakes = {"a": Fake("A"), "b": Fake("B", 2.0), "c": Fake("C", 4.0), "d": Fake("D", bad=failed)}
-    run = fabricate(tmp_path / "run", fakes, rounds=8, noise=0.0)
-    write_report(view(run), ("html",))
-    page = visit(run.report / "index.html", f"#engines=b,c,d{base}")
+    page = visit(page_of(tmp_path, fakes, rounds=8, noise=0.0), f"#engines=b,c,d{base}")
     assert copied(page, "Markdown", "invoices.join-1").splitlines()[2:] == [
         f"| B | 1 | 120 | 120 | 120 | {ratios[0]} |", f"| C | 2 | 240 | 240 | 240 | {ratios[1]} |",
         "| D |  | timeout |  |  |  |",
@@ -324,9 +316,7 @@ def test_steps_can_be_chosen(open_page: Open) -> None:
 
 def test_what_is_of_the_whole_run_goes_with_a_choice_and_comes_back(visit: Visit, tmp_path: Path) -> None:
     stores = {name: STORES[name] for name in ("lmdb", "rocksdb")}
-    run = fabricate(tmp_path / "run", stores, suite="mixes", rounds=6)
-    write_report(view(run), ("html",))
-    page = visit(run.report / "index.html")
+    page = visit(page_of(tmp_path, stores, suite="mixes", rounds=6))
     page.locator(".choose > summary").press("Enter")
     of_all = page.locator("[id='all-scenarios'], .chart:not([data-live]) .heat, nav [href='#all-scenarios']")
     intervals = page.locator(".chart[data-live] td > b + small")
@@ -447,9 +437,7 @@ def test_printed_pages_are_full_and_charts_stay_with_their_headings(open_page: O
 
 def test_marks_move_to_the_axis_of_the_choice(visit: Visit, tmp_path: Path) -> None:
     fakes = {"a": Fake("A"), "b": Fake("B", 2.0), "c": Fake("C", 10.0)}
-    found = view(fabricate(tmp_path / "run", fakes, rounds=8, noise=0.0))
-    write_report(found, ("html",))
-    page = visit(found.folder / "report" / "index.html")
+    page = visit(page_of(tmp_path, fakes, rounds=8, noise=0.0))
     step = page.locator("section:has([id='invoices.join-1'])")
 
     def ends() -> list[float]:
@@ -538,13 +526,12 @@ def test_the_answer_is_within_the_first_screen_and_the_next_chart_a_screen_away(
 )
 def test_accessibility_by_axe(visit: Visit, shown: View, tmp_path: Path, suite: str, scheme: str) -> None:
     """The page of all engines, and those of suites that have other charts."""
-    found = shown
+    path = shown.folder / "report" / "index.html"
     if suite:
         names = ("lmdb", "sqlite", "dbm.gnu") if suite == "mixes" else ("sqlite", "duckdb", "duckdb+arrow")
         fakes = STORES if suite == "mixes" else MANY
-        found = view(fabricate(tmp_path / "run", {name: fakes[name] for name in names}, suite=suite, rounds=2))
-        write_report(found, ("html",))
-    page = visit(found.folder / "report" / "index.html", color_scheme=scheme)
+        path = page_of(tmp_path, {name: fakes[name] for name in names}, suite=suite, rounds=2)
+    page = visit(path, color_scheme=scheme)
     assert faults(page) == []
     page.locator("details").evaluate_all("(all) => all.forEach((each) => (each.open = true))")
     assert faults(page) == []

@@ -323,70 +323,31 @@ def test_the_pieces_of_the_page_make_a_suite_that_runs(tmp_path: Path, dbbench_h
             assert set(piece) <= {"datasets", "charts"}
             datasets |= piece.get("datasets", {})
             charts += piece.get("charts", [])
-    assert {step["kind"] for step in steps} == {
-        "load",
-        "size",
-        "churn",
-        "query",
-        "statement",
-        "keyvalue",
-        "mix",
-        "contention",
-        "transaction",
-        "total",
-        "objects",
-        "delete",
-        "nearest",
-        "search",
-    }
-    on_records = [step for step in steps if step["kind"] in ("keyvalue", "mix")]
-    of_clients = [step for step in steps if step["kind"] in ("contention", "total")]
-    on_bank = [step for step in steps if step["kind"] == "transaction"]
-    on_vectors = [step for step in steps if step["kind"] in ("nearest", "delete")]
-    on_texts = [step for step in steps if step["kind"] == "search"]
-    on_documents = [step for step in steps if "Ticket" in step.get("sql", "")]
-    others = (*on_records, *of_clients, *on_bank, *on_vectors, *on_texts, *on_documents)
-    on_tables = [step for step in steps if step not in others]
+    kinds = "churn contention delete keyvalue load mix nearest objects query search size statement total transaction"
+    assert {step["kind"] for step in steps} == {*kinds.split()}
     del datasets["mine"]  # of files that only its reader has
     tables, trips, desk, records, vectors, texts, objects, bank = datasets
+
+    def of(*kinds: str) -> list[dict[str, Any]]:
+        return [step for step in steps if step["kind"] in kinds]
+
+    on = {
+        records: of("keyvalue", "mix"), objects: of("contention", "total"), bank: of("transaction"), texts: of("search"),
+        vectors: of("nearest", "delete"), desk: [step for step in steps if "Ticket" in step.get("sql", "")], trips: [],
+    }  # fmt: skip
+    elsewhere = [step for some in on.values() for step in some]
+    first = {
+        name: [{"kind": "load", "name": f"load-{name}", "title": "Load"}]
+        for name in (trips, desk, bank, vectors, texts)
+    }
     scenarios = [
-        {"name": "page", "title": "Page", "dataset": tables, "steps": on_tables, "charts": charts},
-        {"name": "store", "title": "Store", "dataset": records, "steps": on_records},
-        {"name": "clients", "title": "Clients", "dataset": objects, "steps": of_clients},
-        {
-            "name": "trips",
-            "title": "Trips",
-            "dataset": trips,
-            "steps": [{"kind": "load", "name": "load-trips", "title": "Load"}],
-        },
-        {
-            "name": "desk",
-            "title": "Desk",
-            "dataset": desk,
-            "steps": [{"kind": "load", "name": "load-desk", "title": "Load"}, *on_documents],
-        },
-        {
-            "name": "bank",
-            "title": "Bank",
-            "dataset": bank,
-            "steps": [{"kind": "load", "name": "load-bank", "title": "Load"}, *on_bank],
-        },
-        {
-            "name": "vectors",
-            "title": "Vectors",
-            "dataset": vectors,
-            "durability": "memory",
-            "steps": [{"kind": "load", "name": "load-vectors", "title": "Load"}, *on_vectors],
-        },
-        {
-            "name": "texts",
-            "title": "Texts",
-            "dataset": texts,
-            "steps": [{"kind": "load", "name": "load-texts", "title": "Load"}, *on_texts],
-        },
+        {"name": name, "title": name, "dataset": name, "steps": [*first.get(name, []), *some]}
+        for name, some in on.items()
     ]
-    of_vectors = [scenario for scenario in scenarios if scenario["name"] == "vectors"]
-    others = [scenario for scenario in scenarios if scenario["name"] != "vectors"]
+    on_tables = [step for step in steps if step not in elsewhere]
+    scenarios.append({"name": tables, "title": "Page", "dataset": tables, "steps": on_tables, "charts": charts})
+    of_vectors = [{**scenario, "durability": "memory"} for scenario in scenarios if scenario["name"] == vectors]
+    others = [scenario for scenario in scenarios if scenario["name"] != vectors]
     said, found = "", []
     for engine, some, scale in (("sqlite", others, "1"), ("sqlite+vec", of_vectors, "0.1")):
         used = {name: datasets[name] for name in {scenario["dataset"] for scenario in some}}
