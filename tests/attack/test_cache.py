@@ -57,18 +57,11 @@ def replaced(path: Path) -> None:
 @pytest.mark.parametrize(
     ("name", "spoil"),
     [
-        ("Child.arrow", zeroed),
-        ("Child.arrow", emptied),
-        ("Child.arrow", cut),
-        ("Parent.arrow", Path.unlink),
-        ("Parent.arrow", replaced),
-        ("dataset.json", emptied),
-        ("dataset.json", cut),
-        ("dataset.json", changed),
-        ("dataset.json", Path.unlink),
-        ("dataset.json", replaced),
+        ("Child.arrow", zeroed), ("Child.arrow", emptied), ("Child.arrow", cut), ("Parent.arrow", Path.unlink),
+        ("Parent.arrow", replaced), ("dataset.json", emptied), ("dataset.json", cut), ("dataset.json", changed),
+        ("dataset.json", Path.unlink), ("dataset.json", replaced),
     ],
-)
+)  # fmt: skip
 def test_a_damaged_dataset_is_drawn_anew(
     name: str, spoil: Callable[[Path], None], data: Dataset, caplog: pytest.LogCaptureFixture
 ) -> None:

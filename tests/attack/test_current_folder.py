@@ -141,18 +141,9 @@ def test_paths_of_the_user_are_meant_from_his_folder(tmp_path: Path) -> None:
     pytest.importorskip("sqlalchemy")
     variables = {"PYTHONPATH": f":{os.path.relpath(faulty(), tmp_path)}", "DBBENCH_CACHE": "cache"}
     words = (
-        "suite",
-        "invoices",
-        "-e",
-        "faulty-slowed",
-        "--url",
-        "mine=sqlite:///mine.db",
-        "--scale",
-        "0.01",
-        "--quick",
-        "--format",
-        "csv",
-    )
+        "suite", "invoices", "-e", "faulty-slowed", "--url", "mine=sqlite:///mine.db", "--scale", "0.01", "--quick",
+        "--format", "csv",
+    )  # fmt: skip
     done = subprocess.run(
         [*SCRIPT, *words, "--out", "run"],
         cwd=tmp_path, env={**os.environ, **variables}, capture_output=True, text=True, timeout=1200, check=False,

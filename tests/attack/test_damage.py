@@ -82,15 +82,11 @@ def mutate(path: Path, chance: random.Random) -> str:
     "facts",
     [
         {"by_transaction": {"pay": {"committed": 1}}, "per_second": 1},
-        {"by_transaction": {"pay": {"committed": 1, "rolled_back": 0, "retries": {}}}},
-        {"by_transaction": [1]},
-        {"other_forms": 3},
-        {"other_forms": [{}]},
-        {"outside": {"bytes": 1, "files": [1]}},
-        {"outside": {"files": []}},
+        {"by_transaction": {"pay": {"committed": 1, "rolled_back": 0, "retries": {}}}}, {"by_transaction": [1]},
+        {"other_forms": 3}, {"other_forms": [{}]}, {"outside": {"bytes": 1, "files": [1]}}, {"outside": {"files": []}},
     ],
     ids=str,
-)
+)  # fmt: skip
 def test_facts_of_another_shape_are_told(facts: dict[str, Any], run: Path, ask: Ask) -> None:
     path = trial(run) / "result.json"
     document = json.loads(path.read_text("utf-8"))

@@ -68,19 +68,11 @@ def test_a_report_of_anything_that_was_said_is_clean_and_small(text: str, run: P
 
 #: What Markdown and HTML would take for markup.
 MARKUP = [
-    "<script>alert(1)</script>",
-    "[x](javascript:alert(1))",
-    "![x](https://track.example/x.png)",
-    "[x]: https://track.example/x.png",
-    "![x] [x] [x][] [x][x]",
-    "<https://track.example>",
-    "a | b | <img src=https://track.example/x.png>",
-    "~~~",
-    "# owned",
-    "> owned",
-    "- owned",
+    "<script>alert(1)</script>", "[x](javascript:alert(1))", "![x](https://track.example/x.png)",
+    "[x]: https://track.example/x.png", "![x] [x] [x][] [x][x]", "<https://track.example>",
+    "a | b | <img src=https://track.example/x.png>", "~~~", "# owned", "> owned", "- owned",
     "`a` *b* _c_ ~~d~~ \\*e\\* &lt;b&gt;",
-]
+]  # fmt: skip
 
 
 @pytest.mark.parametrize("text", MARKUP)
@@ -145,17 +137,13 @@ def test_what_a_driver_says_is_cut_in_the_result_and_whole_in_its_trials_folder(
 @pytest.mark.parametrize(
     "arguments",
     [
-        ("describe", "a" * 5_000),
-        ("check", "a/" * 5_000),
-        ("import", "/dev/null", "--suite", "a" * 5_000),
+        ("describe", "a" * 5_000), ("check", "a/" * 5_000), ("import", "/dev/null", "--suite", "a" * 5_000),
         ("plugin", "check", "--set", "sqlite=postgresql://u:SECRET@h", "sqlite"),
         ("cache", "--remove", "sqlite=postgresql://u:SECRET@h"),
-        ("cache", "--remove", "postgresql://h/d?user=u&password=SECRET"),
-        ("describe", "oracle://scott/SECRET@h/d"),
-        ("report", "postgresql://me:SECRET"),
-        ("describe", "odbc:Driver={ODBC Driver 17};PWD=SECRET;UID=me"),
+        ("cache", "--remove", "postgresql://h/d?user=u&password=SECRET"), ("describe", "oracle://scott/SECRET@h/d"),
+        ("report", "postgresql://me:SECRET"), ("describe", "odbc:Driver={ODBC Driver 17};PWD=SECRET;UID=me"),
     ],
-)
+)  # fmt: skip
 def test_what_is_no_name_is_told_in_a_line_without_its_password(ask: Ask, arguments: tuple[str, ...]) -> None:
     done = ask(*arguments)
     assert (done.exit_code, type(done.exception)) == (2, SystemExit)

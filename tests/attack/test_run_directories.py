@@ -126,15 +126,10 @@ def test_nothing_is_read_through_a_link(name: str, run: Path, ask: Ask, tmp_path
 @pytest.mark.parametrize(
     ("key", "value"),
     [
-        ("id", "../../../elsewhere"),
-        ("id", "/etc"),
-        ("id", "another"),
-        ("engine_name", "../../../escaped"),
-        ("engine_name", "duckdb"),
-        ("scenario_name", "../escaped"),
-        ("scenario_name", "other"),
+        ("id", "../../../elsewhere"), ("id", "/etc"), ("id", "another"), ("engine_name", "../../../escaped"),
+        ("engine_name", "duckdb"), ("scenario_name", "../escaped"), ("scenario_name", "other"),
     ],
-)
+)  # fmt: skip
 def test_names_in_a_result_are_those_of_the_run(key: str, value: str, run: Path, ask: Ask) -> None:
     path = trial(run) / "result.json"
     change(path, lambda document: document.update({key: value}))

@@ -83,14 +83,8 @@ def test_a_suite_that_is_no_file_is_told(kind: str, ask: Ask, tmp_path: Path) ->
 
 #: Paths and globs that lead out of the suite's folder: never followed, however long they would take.
 OUTSIDE = [
-    "/etc/passwd",
-    "/*/*/*/*/*",
-    "/proc/*/*",
-    "../elsewhere/mine",
-    "link.csv",
-    "in/*.csv",
-    "in/../../elsewhere/mine",
-]
+    "/etc/passwd", "/*/*/*/*/*", "/proc/*/*", "../elsewhere/mine", "link.csv", "in/*.csv", "in/../../elsewhere/mine",
+]  # fmt: skip
 
 
 def reading(folder: Path, pattern: str, key: str) -> Path:
@@ -175,14 +169,10 @@ def test_a_query_is_one_select(place: str, sql: str, ask: Ask, tmp_path: Path) -
         invariants = [{"name": "i", "sql": sql}]
         steps.append(
             {
-                "kind": "transaction",
-                "name": "s",
-                "title": "S",
-                "calls": 1,
-                "transactions": [pays],
+                "kind": "transaction", "name": "s", "title": "S", "calls": 1, "transactions": [pays],
                 "invariants": invariants,
             }
-        )
+        )  # fmt: skip
     else:
         steps[1] |= {"sql": sql} if place == "sql" else {"dialects": {"duckdb": sql}}
     path = tmp_path / "suite.yaml"

@@ -5,18 +5,9 @@ from pathlib import Path
 import pytest
 
 QUICK = {
-    "null",
-    "null+arrow",
-    "null+async",
-    "sqlite",
-    "duckdb+arrow",
-    "sqlite+orm",
-    "sqlite+django",
-    "dict",
-    "lmdb",
-    "rawfile",
-    "virtualfile",
-}
+    "null", "null+arrow", "null+async", "sqlite", "duckdb+arrow", "sqlite+orm", "sqlite+django", "dict", "lmdb",
+    "rawfile", "virtualfile",
+}  # fmt: skip
 
 
 @pytest.hookimpl(tryfirst=True)

@@ -14,24 +14,16 @@ from tests.docs.test_docs import ROOT
 
 #: What is looked for -> what to write in its place.
 RETIRED = {
-    r"\bprovers?\b": "crash check, checker",
-    r"\bproven\b": "passed; shown to be better",
-    r"\brefuted\b": "failed",
-    r"\bwrong use\b": "usage error",
-    r"\bis there already\b": "already exists",
-    r"\bleave it away\b": "omit it to use",
+    r"\bprovers?\b": "crash check, checker", r"\bproven\b": "passed; shown to be better", r"\brefuted\b": "failed",
+    r"\bwrong use\b": "usage error", r"\bis there already\b": "already exists", r"\bleave it away\b": "omit it to use",
     r"\bso\s+many\b": "the number itself, or what it limits: at most `count` rows",
-    r"\bkeeps? to the kit\b": "passes the conformance tests",
-    r"\bnot here\b": "unavailable",
-    r"(?<!`)\byardsticks?\b(?!`)": "reference",
-    r"\bmend(s|ing)?\b": "fix, repair",
+    r"\bkeeps? to the kit\b": "passes the conformance tests", r"\bnot here\b": "unavailable",
+    r"(?<!`)\byardsticks?\b(?!`)": "reference", r"\bmend(s|ing)?\b": "fix, repair",
     r"\ball else goes before\b": "command-line options override the file, or take precedence",
-    r"\bbe rid of\b": "remove it",
-    r"\b(counts?|holds?) no (more|longer true)\b": "no longer counts, no longer applies",
+    r"\bbe rid of\b": "remove it", r"\b(counts?|holds?) no (more|longer true)\b": "no longer counts, no longer applies",
     r"\bis to be said of\b": "remarks on a row",
-    r"\b(is|are)\s+told\b(?!\s+apart)": "is reported, is shown; gets (an argument)",
-    r"\bwhat\s+came\s+of\b": "result",
-}
+    r"\b(is|are)\s+told\b(?!\s+apart)": "is reported, is shown; gets (an argument)", r"\bwhat\s+came\s+of\b": "result",
+}  # fmt: skip
 #: Words that begin no docstring: it begins with a verb, or with a noun that names the result.
 NO_BEGINNINGS = {
     "Of", "In", "If", "As", "So", "Why", "Where", "Who", "Whose", "Which", "That", "Those", "To",

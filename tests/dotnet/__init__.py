@@ -5,14 +5,9 @@ import subprocess
 from pathlib import Path
 
 SOURCES = {
-    "bplustree": "FakeBPlusTree",
-    "raptordb": "FakeRaptorDB",
-    "raptordb1": "FakeRaptorDB",
-    "bplusdotnet": "FakeBplusDotNet",
-    "stsdb": "FakeSTSdb",
-    "sqlce": "FakeAdo",
-    "vistadb": "FakeAdo",
-}
+    "bplustree": "FakeBPlusTree", "raptordb": "FakeRaptorDB", "raptordb1": "FakeRaptorDB",
+    "bplusdotnet": "FakeBplusDotNet", "stsdb": "FakeSTSdb", "sqlce": "FakeAdo", "vistadb": "FakeAdo",
+}  # fmt: skip
 
 
 def compiler() -> str | None:

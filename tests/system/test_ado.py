@@ -52,11 +52,7 @@ def compiled(folder: Path, name: str, source: str, *arguments: str) -> Path:
     ("needed", "version", "members", "more", "told", "advice"),
     [
         (
-            "Needed",
-            "1.2.0.0",
-            INSTANCE,
-            ["-platform:x86"],
-            "is for processes of 32 bits, and this one has 64",
+            "Needed", "1.2.0.0", INSTANCE, ["-platform:x86"], "is for processes of 32 bits, and this one has 64",
             "64 bits",
         ),
         ("System.Runtime", "8.0.0.0", INSTANCE, [], "is built for .NET 8, and this process runs Mono", "coreclr"),
@@ -66,7 +62,7 @@ def compiled(folder: Path, name: str, source: str, *arguments: str) -> Path:
         ("", "", "", [], "has no field Instance", "ADO.NET provider"),
         ("", "", None, [], "must have one DbProviderFactory, and has none", "ADO.NET provider"),
     ],
-)
+)  # fmt: skip
 def test_an_assembly_that_is_no_provider_for_this_process_is_told_with_what_to_do(
     needed: str, version: str, members: str | None, more: list[str], told: str, advice: str, tmp_path: Path
 ) -> None:

@@ -32,13 +32,9 @@ def test_an_index_left_out_fails_the_gate_with_both_plans(tmp_path: Path, dbbenc
     engine = "faulty-unindexed"
     words = ["suite", "indexed.yaml", "-e", f"{engine}@head", "-e", f"{engine}@base", "--format", "csv", "--out", "r"]
     gate = [
-        "--set",
-        f"{engine}@head.indexes=false",
-        "--rounds",
-        "6",
-        "--gate",
+        "--set", f"{engine}@head.indexes=false", "--rounds", "6", "--gate",
         f"{engine}@head/{engine}@base:by-parent:10%",
-    ]
+    ]  # fmt: skip
     dbbench_here(*words, *gate, plugins=("faulty",), status=1)
     rows = summary(tmp_path / "r")
     assert [rows["by-parent", f"{engine}@{name}"]["rank"] for name in ("base", "head")] == ["1", "2"]

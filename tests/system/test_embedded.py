@@ -15,14 +15,9 @@ pytestmark = pytest.mark.matrix
 
 #: Engine -> its drivers.
 DRIVERS = {
-    "sqlite+apsw": ["apsw"],
-    "duckdb": ["duckdb"],
-    "firebird": ["firebird"],
-    "libsql": ["libsql"],
-    "turso": ["turso"],
-    "chdb": ["chdb", "pandas"],
-    "sqlalchemy": ["sqlalchemy"],
-}
+    "sqlite+apsw": ["apsw"], "duckdb": ["duckdb"], "firebird": ["firebird"], "libsql": ["libsql"], "turso": ["turso"],
+    "chdb": ["chdb", "pandas"], "sqlalchemy": ["sqlalchemy"],
+}  # fmt: skip
 _WITHOUT = """
 import json, sys
 drivers = json.loads(sys.argv[1])

@@ -128,13 +128,8 @@ def test_a_cache_is_larger_than_the_records(opened: Opened) -> None:
     engine, _ = opened
     assert engine.settings()["cache_mib"] >= 64
     assert engine.settings() | {"cache_mib": 0} == {
-        "page_kib": 8,
-        "cache_mib": 0,
-        "log_file_mib": 16,
-        "log_buffer_mib": 8,
-        "circular_log": True,
-        "commit": "lazy",
-    }
+        "page_kib": 8, "cache_mib": 0, "log_file_mib": 16, "log_buffer_mib": 8, "circular_log": True, "commit": "lazy",
+    }  # fmt: skip
 
 
 def test_the_suite_runs(library: ctypes.CDLL, tmp_path: Path) -> None:

@@ -104,30 +104,18 @@ def test_nulls_and_odd_values_of_each_kind_come_as_they_are(opened: Opener) -> N
     values = (
         "CAST(NULL AS {0}), CAST({1} AS {0})".format(*pair)
         for pair in [
-            ("BIGINT", "9223372036854775807"),
-            ("DOUBLE PRECISION", "-0.1"),
+            ("BIGINT", "9223372036854775807"), ("DOUBLE PRECISION", "-0.1"),
             ("NUMERIC(38, 4)", "-1234567890123456789012345678901234.5678"),
-            ("VARCHAR", "'a' || CHAR(0) || U&'\\+01F600'"),
-            ("VARCHAR", "''"),
-            ("DATE", "'1582-10-04'"),
-            ("TIMESTAMP(6)", "'1969-12-31 23:59:59.999999'"),
-            ("VARBINARY(4)", "X'00FF'"),
-            ("BOOLEAN", "TRUE"),
+            ("VARCHAR", "'a' || CHAR(0) || U&'\\+01F600'"), ("VARCHAR", "''"), ("DATE", "'1582-10-04'"),
+            ("TIMESTAMP(6)", "'1969-12-31 23:59:59.999999'"), ("VARBINARY(4)", "X'00FF'"), ("BOOLEAN", "TRUE"),
         ]
-    )
+    )  # fmt: skip
     ((*row,),) = session.prepare_query(f"SELECT {', '.join(values)}")()
     assert row[::2] == [None] * 9
     assert row[1::2] == [
-        2**63 - 1,
-        -0.1,
-        Decimal("-1234567890123456789012345678901234.5678"),
-        "a\0\U0001f600",
-        "",
-        datetime.date(1582, 10, 4),
-        datetime.datetime(1969, 12, 31, 23, 59, 59, 999999),
-        b"\x00\xff",
-        1,
-    ]
+        2**63 - 1, -0.1, Decimal("-1234567890123456789012345678901234.5678"), "a\0\U0001f600", "",
+        datetime.date(1582, 10, 4), datetime.datetime(1969, 12, 31, 23, 59, 59, 999999), b"\x00\xff", 1,
+    ]  # fmt: skip
 
 
 @pytest.mark.parametrize("count", [0, 1, 63, 64, 65, 64 + 4096, 64 + 4097])

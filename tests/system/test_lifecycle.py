@@ -148,15 +148,8 @@ def test_the_report_tells_sizes_in_full_and_cold_from_warm(run: tuple[Path, str]
 def test_the_manifest_and_each_trial_tell_what_disturbed_them(run: tuple[Path, str]) -> None:
     noise = json.loads((run[0] / "run.json").read_text())["noise"]
     assert {
-        "others",
-        "steal",
-        "governor",
-        "loadavg",
-        "memory_available",
-        "disk_free",
-        "on_battery",
-        "fdatasync",
-    } <= set(noise)
+        "others", "steal", "governor", "loadavg", "memory_available", "disk_free", "on_battery", "fdatasync",
+    } <= set(noise)  # fmt: skip
     for path in run[0].glob("trials/*/result.json"):
         result = json.loads(path.read_text())["noise"]
         assert 0 <= result["others"] <= 1

@@ -54,22 +54,14 @@ ENGINES = ("sqlite", "duckdb", "postgresql")
 NAMES = ("Id", "Grp", "Price", "Weight", "Ratio", "Name", "Day")
 NUMBERS = ("int", "decimal", "float")
 KINDS = {
-    "int": ("Id", "Grp"),
-    "decimal": ("Price",),
-    "float": ("Weight",),
-    "real": ("Ratio",),
-    "text": ("Name",),
+    "int": ("Id", "Grp"), "decimal": ("Price",), "float": ("Weight",), "real": ("Ratio",), "text": ("Name",),
     "date": ("Day",),
-}
+}  # fmt: skip
 #: No decimal or float of the tables or of a sum of them is equal to one of these, so that the last bits don't matter.
 VALUES = {
-    "int": ("0", "2", "5", "44"),
-    "decimal": ("-3.003", "0.003", "12.503"),
-    "float": ("-1.503", "0.003", "0.753"),
-    "real": ("-1.503", "0.003", "0.753"),
-    "text": ("'ab'", "'b'", "'zz'"),
-    "date": ("'2005-01-04'", "'2005-01-09'"),
-}
+    "int": ("0", "2", "5", "44"), "decimal": ("-3.003", "0.003", "12.503"), "float": ("-1.503", "0.003", "0.753"),
+    "real": ("-1.503", "0.003", "0.753"), "text": ("'ab'", "'b'", "'zz'"), "date": ("'2005-01-04'", "'2005-01-09'"),
+}  # fmt: skip
 
 
 @st.composite
@@ -164,12 +156,8 @@ def aggregates(draw: st.DrawFn, tables: Sequence[str]) -> str:
     number = draw(expressions(tables, draw(st.sampled_from(NUMBERS)), 1))
     any_column = draw(columns(tables, kind))
     forms = [
-        "COUNT(*)",
-        f"COUNT({any_column})",
-        f"COUNT(DISTINCT {any_column})",
-        f"MIN({any_column})",
-        f"MAX({any_column})",
-    ]
+        "COUNT(*)", f"COUNT({any_column})", f"COUNT(DISTINCT {any_column})", f"MIN({any_column})", f"MAX({any_column})",
+    ]  # fmt: skip
     return draw(st.sampled_from([*forms, f"SUM({number})", f"AVG({number})"]))
 
 

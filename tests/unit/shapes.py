@@ -5,20 +5,8 @@ import datetime
 from typing import Any
 
 WRONG: list[Any] = [
-    None,
-    True,
-    3,
-    -1.5,
-    "x",
-    [],
-    {},
-    [[1]],
-    [{}],
-    {1: 2},
-    {"x": None},
-    {"kind": ["x"]},
-    datetime.date.max,
-]
+    None, True, 3, -1.5, "x", [], {}, [[1]], [{}], {1: 2}, {"x": None}, {"kind": ["x"]}, datetime.date.max,
+]  # fmt: skip
 
 
 def places(data: Any, path: tuple[Any, ...] = ()) -> list[tuple[Any, ...]]:

@@ -156,12 +156,8 @@ def test_regressions_come_first_and_the_greatest_before_the_rest() -> None:
 @pytest.mark.parametrize(
     ("old", "new", "held"),
     [
-        (row(), row(times(1.1)), True),
-        (row(), row(times(1.04)), False),
-        (row(), row(times(0.5)), False),
-        (row(), bad(), True),
-        (bad(), row(), False),
-        (bad(), bad(), False),
+        (row(), row(times(1.1)), True), (row(), row(times(1.04)), False), (row(), row(times(0.5)), False),
+        (row(), bad(), True), (bad(), row(), False), (bad(), bad(), False),
         (row((100.0,), unit="B"), row((110.0,), unit="B"), True),
         (row((100.0,), unit="B"), row((104.0,), unit="B"), False),
         (row((100.0,), unit="B", metric="size"), row((110.0,), unit="B", metric="data size"), False),

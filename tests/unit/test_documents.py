@@ -217,17 +217,12 @@ def test_the_same_document_may_be_written_otherwise(given: str) -> None:
 @pytest.mark.parametrize(
     ("given", "words"),
     [
-        ('{"a":[2,1]}', "instead of"),
-        ('{"a":["1",2]}', "instead of"),
-        ('{"a":[1,2],"b":null}', "instead of"),
-        ("{}", "instead of"),
-        ('{"a":[1,2],"a":[1,2]}', "a field stands twice in one object"),
-        ('{"a":[1,NaN]}', "NaN is no JSON"),
-        ('{"a":[1,2]', "Expecting"),
-        (None, "null instead of"),
+        ('{"a":[2,1]}', "instead of"), ('{"a":["1",2]}', "instead of"), ('{"a":[1,2],"b":null}', "instead of"),
+        ("{}", "instead of"), ('{"a":[1,2],"a":[1,2]}', "a field stands twice in one object"),
+        ('{"a":[1,NaN]}', "NaN is no JSON"), ('{"a":[1,2]', "Expecting"), (None, "null instead of"),
         ({"a": [1, 2]}, "struct"),
     ],
-)
+)  # fmt: skip
 def test_another_document_is_wrong(given: Any, words: str) -> None:
     expected = pa.table(
         [pa.array(['{"a":[1,2]}'])], schema=pa.schema([arrow_schema(DATASET.tables["Doc"]).field("Body")])

@@ -18,17 +18,11 @@ NEW_YEAR = datetime.datetime(2005, 1, 1)
 @pytest.mark.parametrize(
     ("found", "own"),
     [
-        (pa.int64(), pa.int32()),
-        (pa.uint8(), pa.int64()),
-        (pa.float64(), pa.float32()),
-        (pa.decimal128(38, 0), MONEY),
-        (pa.date32(), MOMENT),
-        (pa.timestamp("us"), pa.date32()),
-        (pa.large_string(), pa.string()),
-        (pa.string_view(), pa.string()),
-        (pa.null(), MONEY),
+        (pa.int64(), pa.int32()), (pa.uint8(), pa.int64()), (pa.float64(), pa.float32()), (pa.decimal128(38, 0), MONEY),
+        (pa.date32(), MOMENT), (pa.timestamp("us"), pa.date32()), (pa.large_string(), pa.string()),
+        (pa.string_view(), pa.string()), (pa.null(), MONEY),
     ],
-)
+)  # fmt: skip
 def test_the_suites_own_type_of_any_width_is_nothing_to_tell(found: pa.DataType, own: pa.DataType) -> None:
     assert other_form(found, pa.field("c", own), {}) == ""
 
@@ -52,18 +46,13 @@ def test_a_number_may_be_another_type_of_number_and_that_is_told(
 @pytest.mark.parametrize(
     ("found", "own", "name", "declared"),
     [
-        (pa.string(), pa.int32(), "integer", "text"),
-        (pa.string(), pa.int64(), "bigint", "text"),
-        (pa.string(), MONEY, "decimal", "text"),
-        (pa.string(), pa.float32(), "real", "text"),
-        (pa.string(), pa.float64(), "double", "text"),
-        (pa.string(), MOMENT, "datetime", "text"),
-        (pa.string(), pa.date32(), "date", "text"),
-        (pa.binary(), pa.string(), "varchar", "bytes"),
-        (pa.binary(), pa.string(), "char", "bytes"),
-        (pa.binary(), MONEY, "decimal", "bytes"),
+        (pa.string(), pa.int32(), "integer", "text"), (pa.string(), pa.int64(), "bigint", "text"),
+        (pa.string(), MONEY, "decimal", "text"), (pa.string(), pa.float32(), "real", "text"),
+        (pa.string(), pa.float64(), "double", "text"), (pa.string(), MOMENT, "datetime", "text"),
+        (pa.string(), pa.date32(), "date", "text"), (pa.binary(), pa.string(), "varchar", "bytes"),
+        (pa.binary(), pa.string(), "char", "bytes"), (pa.binary(), MONEY, "decimal", "bytes"),
     ],
-)
+)  # fmt: skip
 def test_text_and_bytes_are_refused_unless_they_are_declared(
     found: pa.DataType, own: pa.DataType, name: str, declared: str
 ) -> None:

@@ -120,20 +120,14 @@ def test_an_expression_that_has_no_number_at_a_small_scale_is_told(text: str, wo
 @pytest.mark.parametrize(
     ("text", "words"),
     [
-        ("Id / 2", "// for whole numbers"),
-        ("Id < 2", "arithmetic without comparisons"),
-        ("Parent.Id + 1", "columns of the same table"),
-        ("rows(3)", "the name of a table"),
-        ("random(1, Id)", "random\\(least, most\\) of numbers"),
-        ("1.5 * Id", "arithmetic of whole numbers"),
-        ("Id if Id else 2", "arithmetic of whole numbers"),
-        ("open(1)", "one of the functions rows, random"),
-        ("random(1)", "2 arguments for random, not 1"),
-        ("Id +", "an expression such as"),
-        (f"{'-' * 50}Id", "at most 50 levels"),
-        (f"{'Id + ' * 125}Id", "at most 500 characters"),
+        ("Id / 2", "// for whole numbers"), ("Id < 2", "arithmetic without comparisons"),
+        ("Parent.Id + 1", "columns of the same table"), ("rows(3)", "the name of a table"),
+        ("random(1, Id)", "random\\(least, most\\) of numbers"), ("1.5 * Id", "arithmetic of whole numbers"),
+        ("Id if Id else 2", "arithmetic of whole numbers"), ("open(1)", "one of the functions rows, random"),
+        ("random(1)", "2 arguments for random, not 1"), ("Id +", "an expression such as"),
+        (f"{'-' * 50}Id", "at most 50 levels"), (f"{'Id + ' * 125}Id", "at most 500 characters"),
     ],
-)
+)  # fmt: skip
 def test_a_columns_expression_is_whole_arithmetic(text: str, words: str) -> None:
     given = ZOO.model_dump(mode="json")
     given["tables"]["Child"]["columns"]["Hashed"]["values"]["text"] = text

@@ -22,16 +22,11 @@ def test_nothing_is_offered_for_what_is_like_no_name_or_too_long_to_be_a_slip() 
 @pytest.mark.parametrize(
     "text",
     [
-        '{"a": [1, 0.5, null, "plain text"], "b": {}}',
-        r'{"a": "\u001b[31mred\r\n", "\u0007": 1}',
-        '{"a": "DEL \x7f"}',
-        '{"a": "é \u202e"}',
-        '{"a": "' + "long " * MOST + '"}',
-        '"[[[[[[[[[[[[[[[[[[[[[[["',
-        "[" * DEEPEST + "]" * DEEPEST,
-        '{"]": ' * DEEPEST + "1" + ', "[": 1}' * DEEPEST,
+        '{"a": [1, 0.5, null, "plain text"], "b": {}}', r'{"a": "\u001b[31mred\r\n", "\u0007": 1}', '{"a": "DEL \x7f"}',
+        '{"a": "é \u202e"}', '{"a": "' + "long " * MOST + '"}', '"[[[[[[[[[[[[[[[[[[[[[[["',
+        "[" * DEEPEST + "]" * DEEPEST, '{"]": ' * DEEPEST + "1" + ', "[": 1}' * DEEPEST,
     ],
-)
+)  # fmt: skip
 def test_what_is_read_clean_is_what_cleaning_makes_of_it(tmp_path: Path, text: str) -> None:
     (tmp_path / "a.json").write_text(text, "utf-8")
     assert atomic_json.read_clean(tmp_path / "a.json") == clean(json.loads(text))

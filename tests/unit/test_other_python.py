@@ -37,15 +37,10 @@ def fake(path: Path, release: str, *, status: int = 0) -> Path:
 @pytest.mark.parametrize(
     ("label", "python"),
     [
-        ("py312", "3.12"),
-        ("py3.12", "3.12"),
-        ("py3.12.4", "3.12.4"),
-        ("py3", ""),
-        ("python", ""),
-        ("3.12", ""),
+        ("py312", "3.12"), ("py3.12", "3.12"), ("py3.12.4", "3.12.4"), ("py3", ""), ("python", ""), ("3.12", ""),
         ("py2.7", ""),
     ],
-)
+)  # fmt: skip
 def test_a_label_may_ask_for_a_python(label: str, python: str) -> None:
     assert asked_for(label) == python
 

@@ -22,14 +22,10 @@ from dbbench.workloads.query import Call
 WARM, TIMED, CHECKED = Call.WARM_UP, Call.TIMED, Call.CHECKED
 STEP = QueryStep.model_validate(
     {
-        "kind": "query",
-        "name": "all",
-        "title": "All",
-        "sql": "SELECT Id, ParentId FROM Child",
-        "read": "ParentId",
+        "kind": "query", "name": "all", "title": "All", "sql": "SELECT Id, ParentId FROM Child", "read": "ParentId",
         "iterations": 3,
     }
-)
+)  # fmt: skip
 #: One place for the compared call before each of the others, and one after them all.
 PLACES = 1 + 3 + 1
 

@@ -20,15 +20,9 @@ from dbbench.errors import WrongAnswer
 Row = tuple[Any, ...]
 #: Three rows before the tie at the limit, which has four of which two are returned.
 ROWS: list[Row] = [
-    (9, "a", 0.5),
-    (7, "b", 1.5),
-    (7, "c", 2.5),
-    (5, "d", 3.5),
-    (5, "e", 4.5),
-    (5, "f", 5.5),
-    (5, "f", 5.5),
+    (9, "a", 0.5), (7, "b", 1.5), (7, "c", 2.5), (5, "d", 3.5), (5, "e", 4.5), (5, "f", 5.5), (5, "f", 5.5),
     (4, "g", 6.5),
-]
+]  # fmt: skip
 NAMES = ("points", "name", "part")
 TEXT = "SELECT points, name, part FROM t ORDER BY points DESC LIMIT 5"
 

@@ -20,15 +20,9 @@ from tests.properties import FEW
 from tests.tables import table_of
 
 VALUES: dict[str, Any] = {
-    "integer": -5,
-    "bigint": 2**40,
-    "real": 0.5,
-    "double": 0.1,
-    "currency": Decimal("-7.5000"),
-    "char(2)": "ab",
-    "date": datetime.date(2005, 12, 31),
-    "datetime": datetime.datetime(2005, 12, 31),
-}
+    "integer": -5, "bigint": 2**40, "real": 0.5, "double": 0.1, "currency": Decimal("-7.5000"), "char(2)": "ab",
+    "date": datetime.date(2005, 12, 31), "datetime": datetime.datetime(2005, 12, 31),
+}  # fmt: skip
 
 
 def given(values: dict[str, list[Any]], bind: dict[str, str]) -> list[tuple[Any, ...]]:

@@ -11,17 +11,13 @@ from dbbench.suite.model import Suite
 @pytest.mark.parametrize(
     ("text", "data_type"),
     [
-        ("integer", DataType("integer", ())),
-        (" bigint ", DataType("bigint", ())),
-        ("varchar(15)", DataType("varchar", (15,))),
-        ("char(1)", DataType("char", (1,))),
-        ("decimal(19,4)", DataType("decimal", (19, 4))),
-        ("decimal(38, 38)", DataType("decimal", (38, 38))),
-        ("decimal(1 , 0)", DataType("decimal", (1, 0))),
-        ("currency", DataType("decimal", (19, 4))),
+        ("integer", DataType("integer", ())), (" bigint ", DataType("bigint", ())),
+        ("varchar(15)", DataType("varchar", (15,))), ("char(1)", DataType("char", (1,))),
+        ("decimal(19,4)", DataType("decimal", (19, 4))), ("decimal(38, 38)", DataType("decimal", (38, 38))),
+        ("decimal(1 , 0)", DataType("decimal", (1, 0))), ("currency", DataType("decimal", (19, 4))),
         ("datetime", DataType("datetime", ())),
     ],
-)
+)  # fmt: skip
 def test_a_type_is_taken_apart(text: str, data_type: DataType) -> None:
     assert parse_type(text) == data_type
 

@@ -84,18 +84,13 @@ def test_what_is_asked_reaches_the_run(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.mark.parametrize(
     ("asked", "message"),
     [
-        ({"rounds": 0}, "rounds: 0 is not above 0 and at most 1,000"),
-        ({"rounds": 1001}, "at most 1,000"),
-        ({"scale": -1.0}, "scale: -1"),
-        ({"precision": float("nan")}, "precision: nan"),
-        ({"seed": -1}, "seed: -1"),
-        ({"trial_memory": 0}, "trial_memory: 0 is not above 0"),
-        ({"quick": True, "rounds": 6}, "--quick is one round"),
+        ({"rounds": 0}, "rounds: 0 is not above 0 and at most 1,000"), ({"rounds": 1001}, "at most 1,000"),
+        ({"scale": -1.0}, "scale: -1"), ({"precision": float("nan")}, "precision: nan"), ({"seed": -1}, "seed: -1"),
+        ({"trial_memory": 0}, "trial_memory: 0 is not above 0"), ({"quick": True, "rounds": 6}, "--quick is one round"),
         ({"formats": ["pdf"]}, "unknown format 'pdf'"),
-        ({"sweeps": {"sqlite.cache_mib": [4]}}, "needs two values or more"),
-        ({"engines": ["sqlit"]}, "sqlit"),
+        ({"sweeps": {"sqlite.cache_mib": [4]}}, "needs two values or more"), ({"engines": ["sqlit"]}, "sqlit"),
     ],
-)
+)  # fmt: skip
 def test_what_makes_no_sense_is_refused(asked: dict[str, Any], message: str, tmp_path: Path) -> None:
     with pytest.raises(UserError, match=message):
         dbbench.run("invoices", **{"out": tmp_path / "r", **asked})

@@ -9,21 +9,12 @@ from dbbench.suite.sql_text import is_select, returns_rows, split_parameters
 @pytest.mark.parametrize(
     "sql",
     [
-        "SELECT 1",
-        "select 1",
-        "  -- INSERT INTO\n SELECT 1",
-        "/* INSERT */ (SELECT x FROM T)",
-        "SELECT 'INTO' FROM T",
-        "VALUES (1)",
-        "TABLE T",
-        "SHOW TABLES",
-        "EXPLAIN DELETE FROM T",
-        "WITH t AS (SELECT 1) SELECT * FROM t",
-        "WITH t AS (SELECT 1) SELECT 'INSERT' FROM t",
-        "INSERT INTO T VALUES (1) RETURNING Id",
+        "SELECT 1", "select 1", "  -- INSERT INTO\n SELECT 1", "/* INSERT */ (SELECT x FROM T)", "SELECT 'INTO' FROM T",
+        "VALUES (1)", "TABLE T", "SHOW TABLES", "EXPLAIN DELETE FROM T", "WITH t AS (SELECT 1) SELECT * FROM t",
+        "WITH t AS (SELECT 1) SELECT 'INSERT' FROM t", "INSERT INTO T VALUES (1) RETURNING Id",
         "DELETE FROM T WHERE Id = 1 RETURNING *",
     ],
-)
+)  # fmt: skip
 def test_rows_are_seen(sql: str) -> None:
     assert returns_rows(sql)
 
@@ -31,18 +22,11 @@ def test_rows_are_seen(sql: str) -> None:
 @pytest.mark.parametrize(
     "sql",
     [
-        "INSERT INTO T SELECT MAX(Id) + 1 FROM T",
-        "INSERT INTO T VALUES ('RETURNING')",
-        "UPDATE T SET x = 1",
-        "DELETE FROM T",
-        "SELECT x INTO U FROM T",
-        "WITH t AS (SELECT 1) INSERT INTO U SELECT * FROM t",
-        "CREATE TABLE U AS SELECT 1",
-        "CALL p()",
-        "PRAGMA optimize",
-        "",
+        "INSERT INTO T SELECT MAX(Id) + 1 FROM T", "INSERT INTO T VALUES ('RETURNING')", "UPDATE T SET x = 1",
+        "DELETE FROM T", "SELECT x INTO U FROM T", "WITH t AS (SELECT 1) INSERT INTO U SELECT * FROM t",
+        "CREATE TABLE U AS SELECT 1", "CALL p()", "PRAGMA optimize", "",
     ],
-)
+)  # fmt: skip
 def test_no_rows_or_not_to_be_told(sql: str) -> None:
     assert not returns_rows(sql)
 
@@ -72,32 +56,17 @@ def test_a_select_is_one(sql: str) -> None:
 @pytest.mark.parametrize(
     "sql",
     [
-        "COPY (SELECT 1) TO 'x.csv'",
-        "COPY T TO PROGRAM 'sh'",
-        "SELECT 1; DROP TABLE T",
-        r"SELECT '\'; DROP TABLE T; -- '",
-        "SELECT $$ ' $$; COPY T TO 'x' --'",
-        "SELECT 1 INTO OUTFILE '/tmp/x'",
-        "SELECT /*! 1 INTO OUTFILE '/tmp/x' */",
-        "SELECT /*M!100100 1 INTO OUTFILE '/tmp/x' */",
-        "SELECT 1--1 INTO OUTFILE '/tmp/x'",
-        "SELECT 1 # '\n INTO OUTFILE '/tmp/x'",
-        r"SELECT '\'' INTO OUTFILE '/tmp/x'",
-        r'SELECT "\"" INTO OUTFILE "/tmp/x"',
-        "SELECT x INTO U FROM T",
+        "COPY (SELECT 1) TO 'x.csv'", "COPY T TO PROGRAM 'sh'", "SELECT 1; DROP TABLE T",
+        r"SELECT '\'; DROP TABLE T; -- '", "SELECT $$ ' $$; COPY T TO 'x' --'", "SELECT 1 INTO OUTFILE '/tmp/x'",
+        "SELECT /*! 1 INTO OUTFILE '/tmp/x' */", "SELECT /*M!100100 1 INTO OUTFILE '/tmp/x' */",
+        "SELECT 1--1 INTO OUTFILE '/tmp/x'", "SELECT 1 # '\n INTO OUTFILE '/tmp/x'",
+        r"SELECT '\'' INTO OUTFILE '/tmp/x'", r'SELECT "\"" INTO OUTFILE "/tmp/x"', "SELECT x INTO U FROM T",
         "WITH gone AS (DELETE FROM T RETURNING Id) SELECT * FROM gone",
-        "WITH t AS (SELECT 1) -- x\n INSERT INTO U SELECT * FROM t",
-        "WITH t AS (SELECT 1) UPDATE U SET x = 1",
-        "EXPLAIN ANALYZE DELETE FROM T",
-        "PRAGMA journal_mode = off",
-        "ATTACH '/tmp/x.db' AS x",
-        "INSTALL httpfs",
-        "CALL p()",
-        "DELETE FROM T RETURNING *",
-        "VALUES (1)",
-        "",
+        "WITH t AS (SELECT 1) -- x\n INSERT INTO U SELECT * FROM t", "WITH t AS (SELECT 1) UPDATE U SET x = 1",
+        "EXPLAIN ANALYZE DELETE FROM T", "PRAGMA journal_mode = off", "ATTACH '/tmp/x.db' AS x", "INSTALL httpfs",
+        "CALL p()", "DELETE FROM T RETURNING *", "VALUES (1)", "",
     ],
-)
+)  # fmt: skip
 def test_other_sql_is_no_select(sql: str) -> None:
     assert not is_select(sql)
 

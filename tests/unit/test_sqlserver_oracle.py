@@ -257,15 +257,11 @@ def test_oracle_waits_for_the_disk_as_the_tier_asks(tmp_path: Path, tier: Tier, 
 @pytest.mark.parametrize(
     ("asked", "setting", "given"),
     [
-        (Tier.POWER, "DISABLED", Tier.POWER),
-        (Tier.POWER, "ALLOWED", Tier.POWER),
-        (Tier.PROCESS, "DISABLED", Tier.POWER),
-        (Tier.MEMORY, "DISABLED", Tier.POWER),
-        (Tier.MEMORY, "FORCED", Tier.MEMORY),
-        (Tier.POWER, "FORCED", None),
-        (Tier.PROCESS, "FORCED", None),
+        (Tier.POWER, "DISABLED", Tier.POWER), (Tier.POWER, "ALLOWED", Tier.POWER),
+        (Tier.PROCESS, "DISABLED", Tier.POWER), (Tier.MEMORY, "DISABLED", Tier.POWER),
+        (Tier.MEMORY, "FORCED", Tier.MEMORY), (Tier.POWER, "FORCED", None), (Tier.PROCESS, "FORCED", None),
     ],
-)
+)  # fmt: skip
 def test_sql_server_gives_what_the_database_is_set_to(
     tmp_path: Path, asked: Tier, setting: str, given: Tier | None
 ) -> None:

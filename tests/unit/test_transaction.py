@@ -316,13 +316,9 @@ def test_each_statement_has_its_values_and_what_it_returns_is_fetched(*, direct:
         direct=direct,
     )
     assert asked == [
-        ("BEGIN WORK", ()),
-        ("SELECT %s", (2,)),
-        ("one", ()),
-        ("UPDATE %s, %s, %s, %s", (4, 1, 3, 1)),
-        ("SELECT %s", (4,)),
-        ("all", ()),
-    ]
+        ("BEGIN WORK", ()), ("SELECT %s", (2,)), ("one", ()), ("UPDATE %s, %s, %s, %s", (4, 1, 3, 1)),
+        ("SELECT %s", (4,)), ("all", ()),
+    ]  # fmt: skip
 
 
 @both

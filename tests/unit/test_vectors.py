@@ -218,23 +218,14 @@ class Keys(list[int]):
 
 
 MISSHAPEN = {
-    "None": None,
-    "bytes": b"abc",
-    "str": "123",
-    "dict": {1: 2},
-    "Keys": Keys([1, 2, 3]),
-    "list with a float": [1.0, 2, 3],
-    "list with a bool": [True, 2, 3],
-    "list with a NoneType": [None],
-    "list with a number of more than 64 bits": [2**63, 1, 2],
-    "tuple with a list": ([1, 2, 3],),
+    "None": None, "bytes": b"abc", "str": "123", "dict": {1: 2}, "Keys": Keys([1, 2, 3]),
+    "list with a float": [1.0, 2, 3], "list with a bool": [True, 2, 3], "list with a NoneType": [None],
+    "list with a number of more than 64 bits": [2**63, 1, 2], "tuple with a list": ([1, 2, 3],),
     "array of object in 1": np.array([1, 2, 3], object),
     "array with a number of more than 63 bits": np.array([2**63, 1, 2], np.uint64),
-    "array of float32 in 1": np.array([1, 2, 3], np.float32),
-    "array of int64 in 2": np.array([[1, 2, 3]]),
-    "array of int64 in 0": np.array(3),
-    "recarray": np.array([1, 2, 3]).view(np.recarray),
-}
+    "array of float32 in 1": np.array([1, 2, 3], np.float32), "array of int64 in 2": np.array([[1, 2, 3]]),
+    "array of int64 in 0": np.array(3), "recarray": np.array([1, 2, 3]).view(np.recarray),
+}  # fmt: skip
 
 
 @pytest.mark.parametrize("words", MISSHAPEN)
