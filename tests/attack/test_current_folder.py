@@ -11,6 +11,7 @@ import pytest
 from dbbench.testing.suite_text import suite_text
 from tests.conftest import environment, summary
 from tests.plugins import faulty
+from tests.tables import one_table
 
 pytestmark = pytest.mark.matrix
 
@@ -20,15 +21,7 @@ MODULES += ("jpype", "dbbench_plugins", "sitecustomize", "conftest")
 TRAP = "open({marker!r}, 'a').write(__name__ + '\\n')\nraise SystemExit('a trap: ' + __name__)\n"
 SUITE = suite_text(
     "trapped",
-    """
-    tables:
-      T:
-        rows: 100
-        primary_key: Id
-        columns:
-          Id: {type: integer, values: {kind: sequence}}
-          N: {type: integer, values: {kind: quantiles, points: {0: 1, 1: 9}}}
-    """,
+    one_table("T", 100, "N: {type: integer, values: {kind: quantiles, points: {0: 1, 1: 9}}}"),
     """
     - {kind: load, name: load, title: Load}
     - kind: statement

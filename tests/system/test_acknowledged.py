@@ -7,6 +7,7 @@ import pytest
 
 from dbbench.testing.suite_text import suite_text
 from tests.conftest import run_suite, summary
+from tests.tables import one_table
 
 pytestmark = pytest.mark.matrix
 
@@ -23,16 +24,8 @@ RECORDS = suite_text(
 )
 THINGS = suite_text(
     "things",
-    """
-    seed: 7
-    tables:
-      Thing:
-        rows: 400
-        primary_key: Id
-        columns:
-          Id: {type: integer, values: {kind: sequence}}
-          Name: {type: varchar(20), values: {kind: pattern, text: "N-##################"}}
-    """,
+    "seed: 7\n"
+    + one_table("Thing", 400, 'Name: {type: varchar(20), values: {kind: pattern, text: "N-##################"}}'),
     """
     - {kind: load, name: load, title: Load}
     - {kind: churn, name: churn, title: Churn, table: Thing, share: 0.5, passes: 2, transaction: 20}

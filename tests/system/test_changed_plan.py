@@ -6,19 +6,12 @@ import pytest
 
 from dbbench.testing.suite_text import suite_text
 from tests.conftest import Dbbench, summary
+from tests.tables import one_table
 
 SUITE = suite_text(
     "main",
-    """
-    tables:
-      Child:
-        rows: 20000
-        primary_key: Id
-        indexes: [ParentId]
-        columns:
-          Id: {type: integer, values: {kind: sequence}}
-          ParentId: {type: integer, values: {kind: quantiles, points: {0: 1, 1: 2000}}}
-    """,
+    one_table("Child", 20000, "ParentId: {type: integer, values: {kind: quantiles, points: {0: 1, 1: 2000}}}")
+    + "\n    indexes: [ParentId]",
     """
     - {kind: load, name: load, title: Load}
     - {kind: query, name: by-parent, title: By parent, sql: SELECT Id FROM Child WHERE ParentId = 7, read: Id, iterations: 20}

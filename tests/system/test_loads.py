@@ -16,6 +16,7 @@ from dbbench.testing.suite_text import suite_text
 from dbbench.workloads import load
 from dbbench.workloads.context import StepContext
 from tests.conftest import Dbbench, summary
+from tests.tables import one_table
 
 AFTER_THE_LOAD = ("size-loaded", "churn", "size-churned", "sums-warm", "sums-cold")
 
@@ -23,15 +24,11 @@ AFTER_THE_LOAD = ("size-loaded", "churn", "size-churned", "sums-warm", "sums-col
 #: As many reals as `invoices` has, in tenths: their sum in 4 bytes is wrong in the seventh digit.
 REALS = suite_text(
     "reals",
-    """
-    tables:
-      Weights:
-        rows: 57589
-        primary_key: Id
-        columns:
-          Id: {type: integer, values: {kind: sequence}}
-          Weight: {type: real, values: {kind: quantiles, points: {0: 0.1, 0.5: 6, 0.95: 40, 1: 150}, step: 0.1}}
-    """,
+    one_table(
+        "Weights",
+        57589,
+        "Weight: {type: real, values: {kind: quantiles, points: {0: 0.1, 0.5: 6, 0.95: 40, 1: 150}, step: 0.1}}",
+    ),
     "- {kind: load, name: load, title: Load}",
 )
 LOAD = LoadStep(kind="load", name="load", title="Load")

@@ -9,19 +9,12 @@ from dbbench.errors import UserError
 from dbbench.host import control_group
 from dbbench.testing.suite_text import suite_text
 from tests.conftest import Dbbench, run_suite, summary
+from tests.tables import one_table
 
 pytestmark = pytest.mark.matrix
 DRAWN = suite_text(
     "shop",
-    """
-    tables:
-      Orders:
-        rows: 300
-        primary_key: Id
-        columns:
-          Id: {type: integer, values: {kind: sequence}}
-          Buyer: {type: integer, values: {kind: quantiles, points: {0: 1, 1: 20}}}
-    """,
+    one_table("Orders", 300, "Buyer: {type: integer, values: {kind: quantiles, points: {0: 1, 1: 20}}}"),
     """
     - {kind: load, name: load, title: Load}
     - kind: query

@@ -8,21 +8,14 @@ import pytest
 
 from dbbench.testing.suite_text import suite_text
 from tests.conftest import Rows, run_suite, summary
+from tests.tables import one_table
 
 pytestmark = pytest.mark.matrix
 
 SUITE = suite_text(
     "things",
-    """
-    seed: 7
-    tables:
-      Thing:
-        rows: 5000
-        primary_key: Id
-        columns:
-          Id: {type: integer, values: {kind: sequence}}
-          Name: {type: varchar(20), values: {kind: pattern, text: "N-##################"}}
-    """,
+    "seed: 7\n"
+    + one_table("Thing", 5000, 'Name: {type: varchar(20), values: {kind: pattern, text: "N-##################"}}'),
     """
     - {kind: load, name: load, title: Load}
     - {kind: query, name: query, title: Query, sql: "SELECT Id, Name FROM Thing", read: Name}

@@ -24,6 +24,7 @@ from dbbench.testing.suite_text import suite_text
 from dbbench_plugins.odbc.postgresql import keywords
 from dbbench_plugins.postgresql.programs import folder_of_programs
 from tests.conftest import Dbbench, everything_written, started, summary
+from tests.tables import one_table
 from tests.waiting import until
 
 pytestmark = pytest.mark.matrix
@@ -34,13 +35,7 @@ ENGINES = ("postgresql", "postgresql+pq", "postgresql+adbc", "postgresql+asyncpg
 SECRET = "geheim-4711"
 SLOW = suite_text(
     "slow",
-    """
-    tables:
-      One:
-        rows: 10
-        primary_key: Id
-        columns: {Id: {type: integer, values: {kind: sequence}}}
-    """,
+    one_table("One", 10),
     """
     - {kind: load, name: load, title: Load}
     - kind: query

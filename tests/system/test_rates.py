@@ -9,20 +9,13 @@ import pytest
 
 from dbbench.testing.suite_text import suite_text
 from tests.conftest import Dbbench, run_here, summary
+from tests.tables import one_table
 
 pytestmark = pytest.mark.matrix
 
 SUITE = suite_text(
     "rates",
-    """
-    tables:
-      T:
-        rows: 100
-        primary_key: Id
-        columns:
-          Id: {type: integer, values: {kind: sequence}}
-          N: {type: integer, values: {kind: quantiles, points: {0: 1, 1: 9}}}
-    """,
+    one_table("T", 100, "N: {type: integer, values: {kind: quantiles, points: {0: 1, 1: 9}}}"),
     """
     - {kind: load, name: load, title: Load}
     - kind: statement

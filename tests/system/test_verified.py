@@ -5,18 +5,11 @@ from pathlib import Path
 
 from dbbench.testing.suite_text import suite_text
 from tests.conftest import run_suite, summary
+from tests.tables import one_table
 
 SUITE = suite_text(
     "unread",
-    """
-    tables:
-      T:
-        rows: 500
-        primary_key: Id
-        columns:
-          Id: {type: integer, values: {kind: sequence}}
-          N: {type: integer, values: {kind: quantiles, points: {0: 1, 1: 9}}}
-    """,
+    one_table("T", 500, "N: {type: integer, values: {kind: quantiles, points: {0: 1, 1: 9}}}"),
     """
     - {kind: load, name: load, title: Load}
     - {kind: statement, name: change, title: Change, sql: UPDATE T SET N = N + 1}

@@ -29,22 +29,19 @@ from dbbench.workloads import drawn_query, query, statement
 from dbbench.workloads.context import StepContext
 from dbbench.workloads.drawn import drawn_calls
 from dbbench_plugins.sqlite import SQLite, SQLiteSession
+from tests.tables import one_table
 from tests.unit.loaded import loaded
 from tests.unit.piped import piped
 
 TEXT = suite_text(
     "shop",
-    """
-    tables:
-      Orders:
-        rows: 300
-        primary_key: Id
-        columns:
-          Id: {type: integer, values: {kind: sequence}}
-          Buyer: {type: integer, values: {kind: quantiles, points: {0: 1, 1: 20}}}
-          Price: {type: "decimal(7, 2)", values: {kind: quantiles, points: {0: 1, 1: 99}, step: 0.25}, null_every: 11}
-          Day: {type: date, values: {kind: days, first: 2026-01-01, last: 2026-01-31}}
-    """,
+    one_table(
+        "Orders",
+        300,
+        "Buyer: {type: integer, values: {kind: quantiles, points: {0: 1, 1: 20}}}",
+        'Price: {type: "decimal(7, 2)", values: {kind: quantiles, points: {0: 1, 1: 99}, step: 0.25}, null_every: 11}',
+        "Day: {type: date, values: {kind: days, first: 2026-01-01, last: 2026-01-31}}",
+    ),
     """
     - {kind: load, name: load, title: Load}
     - kind: query

@@ -13,19 +13,16 @@ from dbbench.suite.changes import before
 from dbbench.suite.loader import parse_suite
 from dbbench.suite.steps.query import QueryStep
 from dbbench.testing.suite_text import suite_text
+from tests.tables import one_table
 
 SUITE = suite_text(
     "s",
-    """
-    tables:
-      T:
-        rows: 10
-        primary_key: Id
-        columns:
-          Id: {type: integer, values: {kind: sequence}}
-          Name: {type: varchar(10), values: {kind: listed, texts: [a, b]}}
-          Day: {type: date, values: {kind: days, first: 2026-01-01, last: 2026-01-31}}
-    """,
+    one_table(
+        "T",
+        10,
+        "Name: {type: varchar(10), values: {kind: listed, texts: [a, b]}}",
+        "Day: {type: date, values: {kind: days, first: 2026-01-01, last: 2026-01-31}}",
+    ),
     "- {kind: load, name: load, title: Load}",
 )
 STEP = "      - {kind: query, name: q, title: Q, sql: '"
