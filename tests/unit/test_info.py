@@ -41,42 +41,23 @@ def looked_at(engine: Any, rows: list[tuple[str, ...]], monkeypatch: pytest.Monk
 
 
 @pytest.mark.parametrize(
-    ("comment", "title", "publication"),
+    ("server", "own", "said", "title", "publication"),
     [
-        ("MariaDB Server", "MariaDB (C API)", Publication.ALLOWED),
-        ("MySQL Community Server - GPL", "MySQL (C API)", Publication.ALLOWED),
-        ("MySQL Enterprise Server - Commercial", "MySQL (C API)", Publication.UNKNOWN),
+        (MySQLServer, "MariaDB/MySQL (C API)", "MariaDB Server", "MariaDB (C API)", Publication.ALLOWED),
+        (MySQLServer, "MariaDB/MySQL (C API)", "MySQL Community Server - GPL", "MySQL (C API)", Publication.ALLOWED),
+        (MySQLServer, "MariaDB/MySQL (C API)", "MySQL Enterprise Server - Commercial", "MySQL (C API)", Publication.UNKNOWN),
+        (PostgreSQLServer, "PostgreSQL (psycopg)", "PostgreSQL 17.2 on x86_64", "PostgreSQL (psycopg)", Publication.ALLOWED),
+        (PostgreSQLServer, "PostgreSQL (psycopg)", "CockroachDB CCL v24.1.0 (x86_64)", "CockroachDB (psycopg)", Publication.UNKNOWN),
     ],
-)
-def test_a_mysql_server_by_its_own_words(
-    comment: str, title: str, publication: Publication, monkeypatch: pytest.MonkeyPatch
+)  # fmt: skip
+def test_a_server_is_known_by_its_own_words(
+    server: Any, own: str, said: str, title: str, publication: Publication, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    class Its(MySQLServer):
-        __module__ = MySQLServer.__module__
-        title = "MariaDB/MySQL (C API)"
-        publication = Publication.ALLOWED
-
-    info = looked_at(Its, [("version", "11.4"), ("version_comment", comment)], monkeypatch)
+    its: Any = type(
+        "Its", (server,), {"__module__": server.__module__, "title": own, "publication": Publication.ALLOWED}
+    )
+    rows = [("version", "11.4"), ("version_comment", said)] if server is MySQLServer else [(said,)]
+    info = looked_at(its, rows, monkeypatch)
     assert (info.title, info.publication) == (title, publication)
     assert bool(info.publication_note) == (publication is Publication.UNKNOWN)
-    assert (Its.title, Its.publication) == ("MariaDB/MySQL (C API)", Publication.ALLOWED)
-
-
-@pytest.mark.parametrize(
-    ("version", "title", "publication"),
-    [
-        ("PostgreSQL 17.2 on x86_64", "PostgreSQL (psycopg)", Publication.ALLOWED),
-        ("CockroachDB CCL v24.1.0 (x86_64)", "CockroachDB (psycopg)", Publication.UNKNOWN),
-    ],
-)
-def test_a_server_that_speaks_postgresql_by_its_own_words(
-    version: str, title: str, publication: Publication, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    class Its(PostgreSQLServer):
-        __module__ = PostgreSQLServer.__module__
-        title = "PostgreSQL (psycopg)"
-        publication = Publication.ALLOWED
-
-    info = looked_at(Its, [(version,)], monkeypatch)
-    assert (info.title, info.publication) == (title, publication)
-    assert bool(info.publication_note) == (publication is Publication.UNKNOWN)
+    assert (its.title, its.publication) == (own, Publication.ALLOWED)

@@ -20,9 +20,10 @@ from dbbench.suite.loader import parse_suite
 from dbbench.suite.model import Tier
 from dbbench.suite.steps.objects import ObjectStep
 from dbbench.suite.values import Pattern
+from dbbench.testing.suite_text import suite_text
 from dbbench.workloads import objects
 from dbbench.workloads.context import StepContext
-from tests.tables import table_of
+from tests.tables import one_table, table_of
 
 MOMENTS = {"kind": "moments", "first": "2011-11-02T12:00:00"}
 TABLE = table_of(
@@ -242,18 +243,8 @@ def test_moments_follow_one_another_and_some_are_missing(tmp_path: Path, monkeyp
 
 def test_a_pattern_repeated_beyond_its_column_is_refused() -> None:
     assert Pattern(kind="pattern", text="ab", repeat=2).repeat == 2
-    text = """
-dbbench: 1
-name: s
-title: S
-description: D
-datasets:
-  d: {tables: {T: {rows: 1, primary_key: Id, columns: {
-    Id: {type: integer, values: {kind: sequence}},
-    Text: {type: varchar(9), values: {kind: pattern, text: "ab", repeat: 5}}}}}}
-scenarios:
-  - {name: s, title: S, dataset: d, steps: [{kind: objects, name: o, title: O, table: U, operation: get}]}
-"""
+    data = one_table("T", 1, 'Text: {type: varchar(9), values: {kind: pattern, text: "ab", repeat: 5}}')
+    text = suite_text("s", data, "- {kind: objects, name: o, title: O, table: U, operation: get}")
     with pytest.raises(SuiteError) as caught:
         parse_suite(text, "s.yaml")
     assert "at most 9 characters" in str(caught.value)

@@ -19,10 +19,11 @@ from dbbench.engine.base import Engine, Session
 from dbbench.errors import SuiteError, Unsupported, WrongAnswer
 from dbbench.loadgen.search_calls import vocabulary_of
 from dbbench.suite.dataset import Dataset, Texts
-from dbbench.suite.loader import load_suite
+from dbbench.suite.loader import parse_suite
 from dbbench.suite.model import Tier
 from dbbench.suite.steps.load import LoadStep
 from dbbench.suite.steps.search import SearchStep
+from dbbench.testing.suite_text import suite_text
 from dbbench.workloads import load
 from dbbench.workloads.context import StepContext
 from dbbench.workloads.search import check_loaded, judged, searches
@@ -228,24 +229,6 @@ def test_texts_too_short_for_a_phrase_are_searched_in_the_other_ways() -> None:
     assert asked == ["all", "any", "phrase", "prefix"]
 
 
-SUITE = """
-dbbench: 1
-name: words
-title: Words
-description: Words.
-datasets:
-  texts:
-    texts: {count: 100, vocabulary: 1000}
-scenarios:
-  - name: words
-    title: Words
-    dataset: texts
-    steps:
-      - {kind: load, name: load, title: Load}
-      - {kind: search, name: search, title: Search, match: MATCH}
-"""
-
-
 @pytest.mark.parametrize(
     ("match", "words"),
     [
@@ -256,7 +239,9 @@ scenarios:
         ("{some: {}}", "one of the keys all, any, phrase, prefix"),
     ],
 )
-def test_bad_input_is_told(tmp_path: Path, match: str, words: str) -> None:
-    (tmp_path / "suite.yaml").write_text(SUITE.replace("MATCH", match), "utf-8")
+def test_bad_input_is_told(match: str, words: str) -> None:
+    steps = (
+        f"- {{kind: load, name: load, title: Load}}\n- {{kind: search, name: search, title: Search, match: {match}}}"
+    )
     with pytest.raises(SuiteError, match=words):
-        load_suite(tmp_path / "suite.yaml")
+        parse_suite(suite_text("words", "texts: {count: 100, vocabulary: 1000}", steps), "suite.yaml")
