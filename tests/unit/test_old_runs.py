@@ -2,6 +2,7 @@
 
 `tests/old_runs/one_folder` was run, and `summary.csv` in it written, by dbbench as it was before its modules were sorted
 into packages (commit f8ffbe8). Only what no report reads was taken out: `trial.json`, `steps.json`, and what workers printed.
+Each list of figures was put in one line.
 """
 
 import csv
