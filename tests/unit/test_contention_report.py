@@ -6,14 +6,14 @@ import pytest
 
 from dbbench.analysis.recorded import client_stats
 from dbbench.analysis.row import Row
-from dbbench.errors import SuiteError
 from dbbench.report.step_builder import step_view
 from dbbench.report.step_view import Data
 from dbbench.report.steps import wording
 from dbbench.report.steps.contention import CLIENTS
 from dbbench.results.outcome import Outcome
-from dbbench.suite.loader import find_suite, parse_suite
+from dbbench.suite.loader import find_suite
 from tests.unit.contended import ROUNDS, SCENARIO, SUITE, WORK
+from tests.unit.refused import refused, rewritten
 
 # The suite format
 
@@ -32,11 +32,7 @@ from tests.unit.contended import ROUNDS, SCENARIO, SUITE, WORK
     ],
 )
 def test_faults_are_told(old: str, new: str, words: str) -> None:
-    text = find_suite("contention").read_text("utf-8")
-    assert old in text
-    with pytest.raises(SuiteError) as caught:
-        parse_suite(text.replace(old, new, 1), "x.yaml")
-    assert words in str(caught.value)
+    assert words in str(refused(rewritten(find_suite("contention").read_text("utf-8"), (old, new))))
 
 
 def test_published_figures_are_of_all_rounds_together() -> None:

@@ -13,14 +13,14 @@ from dbbench.durability.checks import CheckRequest, check_all, checked_tiers
 from dbbench.durability.writer import spans
 from dbbench.engine import registry
 from dbbench.engine.probe import Probed
-from dbbench.errors import SuiteError, UserError
+from dbbench.errors import UserError
 from dbbench.host import atomic_json
 from dbbench.report.terminal.durability import lines, markdown
 from dbbench.results.crash_checks import CheckVerdict, Kills, Syncs, TierCheck, TierChecks
 from dbbench.results.outcome import Outcome
-from dbbench.suite.loader import parse_suite
 from dbbench.suite.model import Tier
 from tests.conftest import Dbbench
+from tests.unit.refused import refused
 
 GOOD = Kills(20, 1000, 1003)
 SYNCED = Syncs(50, 0, {"fdatasync": 50})
@@ -87,9 +87,7 @@ def test_an_unknown_tier_is_told_with_the_nearest() -> None:
 def test_an_unknown_tier_in_a_suite_is_a_fault_with_its_place(small_text: str) -> None:
     text = small_text.replace("steps:", "durability: powr\n    steps:", 1)
     place = text[: text.index("powr")].count("\n") + 1
-    with pytest.raises(SuiteError) as caught:
-        parse_suite(text, "small.yaml")
-    (fault,) = caught.value.faults
+    (fault,) = refused(text).faults
     assert (fault.line, fault.path.endswith("durability"), fault.nearest) == (place, True, "power")
     assert all(tier in fault.expected for tier in Tier)
 

@@ -16,6 +16,7 @@ from dbbench.suite.model import Suite
 from dbbench.suite.references import dangling
 from dbbench.suite.sql_text import tables_of
 from tests.unit.faulty_suites import ALL, CHILD, NAMES, NO_END, SYNTAX, VALUES, VERSION
+from tests.unit.refused import refused, rewritten
 from tests.unit.shapes import WRONG, places, put
 
 LONG = 200
@@ -23,33 +24,25 @@ LONG = 200
 
 def faults(text: str) -> list[str]:
     """Each as it is shown, from its line on."""
-    with pytest.raises(SuiteError) as caught:
-        parse_suite(text, "suite.yaml")
-    assert {fault.file for fault in caught.value.faults} == {"suite.yaml"}
-    return [str(fault).removeprefix("suite.yaml:") for fault in caught.value.faults]
-
-
-def changed(text: str, *changes: tuple[str, str]) -> str:
-    for old, new in changes:
-        assert old in text
-        text = text.replace(old, new, 1)
-    return text
+    found = refused(text, "suite.yaml").faults
+    assert {fault.file for fault in found} == {"suite.yaml"}
+    return [str(fault).removeprefix("suite.yaml:") for fault in found]
 
 
 @pytest.mark.parametrize("name", ALL)
 def test_a_fault_is_told_with_its_place_value_and_what_was_expected(name: str, small_text: str) -> None:
     *change, fault = ALL[name]
-    assert fault in faults(changed(small_text, change))
+    assert fault in faults(rewritten(small_text, change))
 
 
 @pytest.mark.parametrize("name", [*VALUES, *NAMES, *SYNTAX])
 def test_a_fault_of_one_value_is_told_once(name: str, small_text: str) -> None:
     *change, fault = ALL[name]
-    assert faults(changed(small_text, change)) == [fault]
+    assert faults(rewritten(small_text, change)) == [fault]
 
 
 def test_all_faults_are_told_at_once_in_the_order_of_the_file(small_text: str) -> None:
-    text = changed(
+    text = rewritten(
         small_text, ("table: Parent}", "table: Parnt}"), ("title: Small", "title: 3"), ("title: Main", "titel: Main")
     )
     assert [(fault.split(":")[0], fault.split(": ")[1]) for fault in faults(text)] == [
@@ -108,21 +101,21 @@ def test_aliases_that_multiply_are_stopped() -> None:
 
 @pytest.mark.parametrize("word", ["yes", "no", "on", "off", "y", "12:30:45"])
 def test_yaml_1_2_reads_words_as_text(word: str, small_text: str) -> None:
-    assert parse_suite(changed(small_text, ("title: Small", f"title: {word}")), "x").title == word
+    assert parse_suite(rewritten(small_text, ("title: Small", f"title: {word}")), "x").title == word
 
 
 @pytest.mark.parametrize(("written", "read"), [("0o17", 15), ("017", 17), ("0x1f", 31)])
 def test_yaml_1_2_reads_numbers(written: str, read: int, small_text: str) -> None:
-    assert parse_suite(changed(small_text, ("seed: 7", f"seed: {written}")), "x").datasets["things"].seed == read
+    assert parse_suite(rewritten(small_text, ("seed: 7", f"seed: {written}")), "x").datasets["things"].seed == read
 
 
 def test_the_last_key_that_fits_is_no_fault(small_text: str) -> None:
-    parse_suite(changed(small_text, ("start: 5", f"start: {2**31 - 100}")), "x")
-    assert faults(changed(small_text, ("start: 5", f"start: {2**31 - 99}")))
+    parse_suite(rewritten(small_text, ("start: 5", f"start: {2**31 - 100}")), "x")
+    assert faults(rewritten(small_text, ("start: 5", f"start: {2**31 - 99}")))
 
 
 def test_an_alias_stands_for_its_value(small_text: str) -> None:
-    text = changed(small_text, ("title: Small", "title: &t Small"), ("title: Main", "title: *t"))
+    text = rewritten(small_text, ("title: Small", "title: &t Small"), ("title: Main", "title: *t"))
     assert parse_suite(text, "x").scenarios[0].title == "Small"
 
 
@@ -207,14 +200,13 @@ def test_the_json_schema_accepts_built_in_suites(name: str, validator: Any) -> N
 )
 def test_the_json_schema_refuses_a_broken_suite(change: tuple[str, str], small_text: str, validator: Any) -> None:
     assert validator.is_valid(as_json(small_text))
-    assert not validator.is_valid(as_json(changed(small_text, change)))
+    assert not validator.is_valid(as_json(rewritten(small_text, change)))
 
 
 def test_a_text_is_checked_once_and_a_faulty_one_each_time(small_text: str) -> None:
     assert parse_suite(small_text, "a.yaml") is parse_suite(small_text, "b.yaml")
     for file in ("a.yaml", "b.yaml"):
-        with pytest.raises(SuiteError, match=file):
-            parse_suite("dbbench: 1", file)
+        assert file in str(refused("dbbench: 1", file))
 
 
 @pytest.mark.parametrize("name", builtin_suites())

@@ -7,15 +7,14 @@ from typing import Any
 import numpy as np
 import pytest
 
-from dbbench.errors import SuiteError
 from dbbench.loadgen.transaction_draws import Draws
 from dbbench.report.steps import wording
-from dbbench.suite.loader import parse_suite
 from dbbench.suite.steps.base import Clients
 from dbbench.suite.steps.transaction import Think, TransactionStep
 from dbbench.workloads import transaction
 from dbbench.workloads.context import StepContext
 from tests.unit.bank import STEP, TEXT, changed, opened, validated
+from tests.unit.refused import refused, rewritten
 
 
 @pytest.fixture
@@ -102,13 +101,8 @@ def test_a_thought_ends_when_the_clients_are_to_end(context: StepContext) -> Non
 
 
 def faults(*changes: tuple[str, str]) -> list[tuple[str, str]]:
-    text = TEXT
-    for old, new in changes:
-        assert old in text
-        text = text.replace(old, new, 1)
-    with pytest.raises(SuiteError) as caught:
-        parse_suite(text, "bank.yaml")
-    return [(fault.path.removeprefix("scenarios[0].steps[1]."), fault.expected) for fault in caught.value.faults]
+    found = refused(rewritten(TEXT, *changes)).faults
+    return [(fault.path.removeprefix("scenarios[0].steps[1]."), fault.expected) for fault in found]
 
 
 @pytest.mark.parametrize(
