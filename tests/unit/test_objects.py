@@ -335,20 +335,11 @@ def test_what_the_watch_takes_itself_is_not_the_drivers() -> None:
 
 
 def test_parts_are_the_median_shares_of_the_rounds() -> None:
+    shares = {"execute": 2.0, "fetch": 1.0, "materialise": 1.0}
     rounds = [
-        {
-            "connect": 1e-3,
-            "prepare": 2e-3,
-            "parts": {"execute": 2.0, "fetch": 1.0, "materialise": 1.0},
-            "not_parted": "",
-        },
-        {
-            "connect": 3e-3,
-            "prepare": 2e-3,
-            "parts": {"execute": 4.0, "fetch": 2.0, "materialise": 2.0},
-            "not_parted": "",
-        },
-    ]
+        {"connect": connect, "prepare": 2e-3, "parts": {name: times * share for name, share in shares.items()}, "not_parted": ""}
+        for connect, times in ((1e-3, 1), (3e-3, 2))
+    ]  # fmt: skip
     found = parts(8.0, rounds)
     assert found is not None
     assert found.parts == pytest.approx({"execute": 4.0, "fetch": 2.0, "materialise": 2.0})
