@@ -271,7 +271,7 @@ class _Column:
                 "",
                 f"its lists aren't vectors: none missing, of one length from 2 to 4,096, in {FEWEST_VECTORS:,} rows or more",
             )
-        if not self.values:
+        if not self.values and _can_be_text(kind):
             return "varchar(1)", "no values"
         if _is_text(kind):
             return self._text_type()
@@ -319,6 +319,14 @@ class _Column:
 
 def _is_text(kind: pa.DataType) -> bool:
     return bool(pa.types.is_string(kind) or pa.types.is_large_string(kind))
+
+
+def _can_be_text(kind: pa.DataType) -> bool:
+    try:
+        pa.nulls(0, kind).cast(pa.string())
+    except pa.ArrowNotImplementedError:
+        return False
+    return True
 
 
 def _key(columns: dict[str, _Column], table: FoundTable) -> tuple[str, ...]:

@@ -109,6 +109,7 @@ def test_parquet_keeps_its_types(tmp_path: Path) -> None:
             "fine": pa.array([datetime.datetime(2026, 1, 1, 0, 0, 0, 5)] * 2, pa.timestamp("us")),
             "word": pa.array(["a", "b"]).dictionary_encode(),
             "list": pa.array([[1], [2]]),
+            "none": pa.array([None, None], pa.list_(pa.list_(pa.int64()))),
         }
     )
     pq.write_table(table, tmp_path / "t.parquet")
@@ -118,7 +119,10 @@ def test_parquet_keeps_its_types(tmp_path: Path) -> None:
         "word": "varchar(1)",
     }  # fmt: skip
     assert found.key == ("word",)
-    assert found.left_out == ["list: there is no type for list<element: int64>"]
+    assert found.left_out == [
+        "list: there is no type for list<element: int64>",
+        "none: there is no type for list<element: list<element: int64>>",
+    ]
     (first, _) = materialise(dataset(tmp_path, found), folder=tmp_path).table("t").to_pylist()
     assert first["at"] == datetime.datetime(2026, 1, 1, 12)
     assert (first["flag"], first["word"], first["n"]) == (1, "a", 1)
