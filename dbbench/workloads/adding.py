@@ -18,7 +18,8 @@ from dbbench.datasets.vectors import matrix
 from dbbench.engine.base import Session
 from dbbench.engine.offered import prepared, refuse
 from dbbench.errors import Unsupported
-from dbbench.loadgen.clients import drive
+from dbbench.loadgen import clients
+from dbbench.loadgen.job import Job
 from dbbench.loadgen.kept_calls import Progress
 from dbbench.loadgen.search_calls import NearestSearches, TextSearches
 from dbbench.results.facts import AddingFacts
@@ -125,13 +126,15 @@ def searched_while_adding(
     they must see how far it is.
     """
     assert step.adding is not None
-    if context.driver is not drive:
+    if context.driver is not clients.drive:
         raise Unsupported("clients on the hosts of a cluster can't see how far the one that adds is")
     engine = context.engine
     refuse(engine, "append" if context.vectors else "append_texts")
     most = engine.info().concurrency.threads
     if most is not None and step.clients.count >= most:
         raise Unsupported(f"{engine.name} can't serve a client that adds beside {step.clients.count} (at most {most})")
+    # Refused before anything is added, which no step would look for.
+    clients.refuse(engine, context.session, Job(step.kind, (), 0, 0, inputs=inputs), step.clients)
     seconds = step.seconds or SECONDS
     alone = step.model_copy(update={"warm_up": 0, "duration": seconds})
     with Writer(context, step.adding.batch, seconds) as writer:

@@ -12,6 +12,7 @@ from dbbench.datasets.cache import Files, materialise
 from dbbench.datasets.inverted import InvertedIndex
 from dbbench.datasets.texts import TextSet
 from dbbench.datasets.vectors import VectorSet, matrix
+from dbbench.engine import offered
 from dbbench.engine.base import Engine, Session, Setup
 from dbbench.engine.traits import Concurrency
 from dbbench.errors import TimedOut, Unsupported, WrongAnswer
@@ -21,7 +22,7 @@ from dbbench.suite.dataset import Dataset, Texts, Vectors
 from dbbench.suite.model import Tier
 from dbbench.suite.steps.nearest import NearestStep
 from dbbench.suite.steps.search import Match, SearchStep
-from dbbench.workloads import load_control, nearest, search, searches
+from dbbench.workloads import adding, load_control, nearest, search, searches
 from dbbench.workloads.context import StepContext
 from dbbench.workloads.nearest import _less, _of_each
 
@@ -178,6 +179,14 @@ def test_clients_that_cant_see_what_is_added_are_refused(kind: str, context: Ste
     context.driver = Mock()
     with pytest.raises(Unsupported, match="clients on the hosts of a cluster can't see how far the one that adds is"):
         measured(kind, context, duration=None, adding={})
+
+
+def test_what_is_refused_has_added_nothing(kind: str, context: StepContext, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(offered, "offers", lambda *_: True)
+    monkeypatch.setattr(adding, "Writer", Mock(side_effect=AssertionError))
+    monkeypatch.setattr(Searched, "one_client", {kind: "so"})
+    with pytest.raises(Unsupported, match="with several clients at once: so"):
+        measured(kind, context, clients=2, adding={})
 
 
 def test_the_order_of_searches_goes_to_other_processes_and_back(tmp_path: Path) -> None:
