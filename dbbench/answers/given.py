@@ -27,7 +27,7 @@ from dbbench.answers.stored import (
 from dbbench.datasets.cache import Files
 from dbbench.datasets.driver_rows import chunk
 from dbbench.datasets.generate import arrow_type
-from dbbench.datasets.own_files import PARQUET, csv_names, files_of, open_csv, refusals
+from dbbench.datasets.own_files import PARQUET, csv_names, files_of, read_csv, refusals
 from dbbench.engine import registry
 from dbbench.engine.base import Setup
 from dbbench.engine.offered import prepared
@@ -164,7 +164,7 @@ def _read(path: Path, answer: AnswerFile) -> pa.Table:
                 "answer: {file: ..., columns: {...}}"
             )
         kinds = {name: arrow_type(parse_type(text)) for name, text in answer.columns.items()}
-        return open_csv(path, column_types=kinds).read_all()
+        return pa.Table.from_batches(read_csv(path, column_types=kinds), pa.schema(kinds))
 
 
 def engine_answer(engine: str, dataset: Dataset, files: Files, sql: str, dialects: Mapping[str, str]) -> pa.Table:

@@ -17,7 +17,7 @@ import pyarrow.parquet as pq
 
 from dbbench.datasets.found_keys import find_foreign_keys, key_of_several
 from dbbench.datasets.found_tables import FEWEST_QUERIES, Found, FoundTable, FoundVectors
-from dbbench.datasets.own_files import PARQUET, beyond, csv_names, moments, names_in, open_csv, refusals, rows_from
+from dbbench.datasets.own_files import PARQUET, beyond, csv_names, moments, names_in, read_csv, refusals, rows_from
 from dbbench.datasets.own_vectors import are_vectors
 from dbbench.errors import UserError
 from dbbench.message import cleaned
@@ -148,7 +148,7 @@ def _batches(path: Path, columns: list[str] | None = None, without: Collection[s
         return
     names = csv_names(path)
     more = {"include_columns": columns} if columns else {}
-    yield from open_csv(path, column_types=dict.fromkeys(names, pa.string()), **more)
+    yield from read_csv(path, column_types=dict.fromkeys(names, pa.string()), **more)
 
 
 class _Column:

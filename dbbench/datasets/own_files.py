@@ -9,7 +9,7 @@ import os
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from itertools import islice
+from itertools import islice, takewhile
 from pathlib import Path
 from typing import Any
 
@@ -218,24 +218,46 @@ def _raw(path: Path, wanted: dict[str, str], columns: Mapping[str, Column]) -> I
             yield from _csv(path, wanted, columns)
 
 
-def open_csv(path: Path, **convert: Any) -> pyarrow.csv.CSVStreamingReader:
-    """A CSV file with a header, UTF-8; an empty field is a null, an empty one in quotes an empty text.
+def read_csv(path: Path, **convert: Any) -> Iterator[pa.RecordBatch]:
+    """The rows of a CSV file with a header, UTF-8; an empty field is a null, an empty one in quotes an empty text.
 
     Raises pyarrow.ArrowInvalid, with the number of the row, and UserError if it can't be told what separates its
-    fields.
+    fields, or whether an empty line of its one column is a row.
     """
     delimiter, header = _csv_header(path)
+    alone = len(header) == 1
+    with path.open(encoding="utf-8-sig") as file:
+        before = sum(1 for _ in takewhile("\n".__eq__, file))
     options = pyarrow.csv.ConvertOptions(
         null_values=[""], strings_can_be_null=True, quoted_strings_can_be_null=False, **convert
     )
-    return pyarrow.csv.open_csv(
+    batches = pyarrow.csv.open_csv(
         path,
-        read_options=pyarrow.csv.ReadOptions(block_size=_BLOCK, use_threads=False),  # only one thread counts rows
+        # Only one thread counts rows.
+        read_options=pyarrow.csv.ReadOptions(block_size=_BLOCK, use_threads=False, skip_rows=before * alone),
         parse_options=pyarrow.csv.ParseOptions(
-            delimiter=delimiter, newlines_in_values=True, ignore_empty_lines=len(header) > 1
+            delimiter=delimiter, newlines_in_values=True, ignore_empty_lines=not alone
         ),
         convert_options=options,
     )
+    return _without_empty_end(path, batches) if alone else iter(batches)
+
+
+def _without_empty_end(path: Path, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+    """The rows of one column but the empty lines after the last value. Raises UserError for others."""
+    read = empty = 0
+    for batch in batches:
+        there = batch.column(0).is_valid().to_numpy(zero_copy_only=False)
+        if not (empty or there.all()):
+            empty = read + int(there.argmin()) + 1
+        end = int(np.flatnonzero(there)[-1]) + 1 if there.any() else 0
+        if empty == 1 or (end and 0 < empty < read + end):
+            raise UserError(
+                f'{path}, row {empty}: an empty line, which may be a row or none; write "" for an empty text, '
+                "or a Parquet file for a missing value"
+            )
+        yield batch[:end]
+        read += batch.num_rows
 
 
 def _csv(path: Path, wanted: dict[str, str], columns: Mapping[str, Column]) -> Iterator[pa.RecordBatch]:
@@ -243,7 +265,7 @@ def _csv(path: Path, wanted: dict[str, str], columns: Mapping[str, Column]) -> I
     # A moment may have fractions or a zone: it is taken as text, and must be one in whole seconds.
     kinds = {source: pa.string() if pa.types.is_timestamp(kind) else kind for source, kind in kinds.items()}
     refuse_missing(path, wanted)
-    yield from open_csv(path, column_types=kinds, include_columns=list(wanted))
+    yield from read_csv(path, column_types=kinds, include_columns=list(wanted))
 
 
 def names_in(path: Path) -> list[str]:

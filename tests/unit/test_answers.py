@@ -67,7 +67,7 @@ def test_a_file_is_an_answer(files: Files, tmp_path: Path) -> None:
     assert answered({"file": "a.csv", "columns": {"n": "integer"}}, files, tmp_path).schema.types == [pa.int32()]
     with pytest.raises(UserError, match="the suite must name them with their types"):
         answered({"file": "a.csv"}, files, tmp_path)
-    (tmp_path / "a.csv").write_text("n\n1\n3\n")
+    (tmp_path / "a.csv").write_text("n\n1\n3\n\n")
     changed = answered({"file": "a.csv", "columns": {"n": "integer"}}, files, tmp_path)
     assert changed.column("n").to_pylist() == [1, 3], "another content is another answer"
 

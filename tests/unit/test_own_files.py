@@ -13,6 +13,7 @@ import pyarrow.csv
 import pyarrow.parquet as pq
 import pytest
 
+from dbbench.datasets import own_files
 from dbbench.datasets.cache import check_rows, kept, materialise
 from dbbench.datasets.found_tables import Found, FoundTable, suite_text
 from dbbench.datasets.inference import look_at
@@ -249,11 +250,20 @@ def test_what_a_type_would_round_is_refused_with_its_row(tmp_path: Path, values:
     assert materialise(data, folder=tmp_path).table("t").num_rows == 1
 
 
-def test_an_empty_line_in_a_file_of_one_column_is_a_missing_value(tmp_path: Path) -> None:
-    (tmp_path / "t.csv").write_text("x\na\n\nb\n")
+@pytest.mark.parametrize("block", [10, own_files._BLOCK])
+def test_empty_lines_around_one_column_are_no_rows_and_others_are_refused(
+    block: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(own_files, "_BLOCK", block)
+    (tmp_path / "t.csv").write_text('\r\n\r\nx\r\na\r\n""\r\n"\n\nb"\r\n\r\n\r\n', newline="")
     found = look(tmp_path)
-    assert (found.rows, found.columns[0].nullable) == (3, True)
-    assert materialise(dataset(tmp_path, found), folder=tmp_path).table("t").column("x").to_pylist() == ["a", None, "b"]
+    assert found.rows == 3
+    made = materialise(dataset(tmp_path, found), folder=tmp_path).table("t")
+    assert made.column("x").to_pylist() == ["a", "", "\n\nb"]
+    for text, row in (("x\na\n\nb\n", 2), ("x\n\n", 1), ("x\na\n" + "\n" * 25 + "b\n", 2)):
+        (tmp_path / "t.csv").write_text(text)
+        with pytest.raises(UserError, match=f"row {row}: an empty line, which may be a row or none"):
+            look(tmp_path)
 
 
 def test_names_that_yaml_takes_for_something_else_stay_names(tmp_path: Path) -> None:
