@@ -126,12 +126,14 @@ def test_ranks_are_among_the_engines_chosen(visit: Visit, tmp_path: Path) -> Non
 
 
 def test_no_choice_names_a_winner_where_a_figure_is_withheld(visit: Visit, tmp_path: Path) -> None:
-    fakes = {"a": Fake("A", probed=FORBIDDEN), "b": Fake("B", 2.0), "c": Fake("C", 4.0)}
+    bad = {"join-2": (Outcome.FAILED, "no")}  # so nobody has a mean over all steps
+    fakes = {"a": Fake("A", probed=FORBIDDEN), "b": Fake("B", 2.0, bad=bad), "c": Fake("C", 4.0, bad=bad)}
     path = page_of(tmp_path, fakes, publish=True, rounds=6)
     for fragment in ("", "#steps=invoices.join-1", "#engines=b,c"):
         page = visit(path, fragment)
         ranks = page.locator("section:has([id='invoices.join-1']) li:not([hidden]) > :first-child")
         assert [text for text in ranks.all_text_contents() if text] == ["1-2", "3"]
+        assert ({*means(page).values()} == {"–"}) is ("steps" not in fragment)
         assert page.locator(".wins b").count() == 0
 
 

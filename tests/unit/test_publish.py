@@ -194,8 +194,10 @@ def test_ranks_leave_no_room_for_what_was_not_verified(tmp_path: Path) -> None:
 
 def test_a_step_that_it_alone_has_a_figure_in_counts(tmp_path: Path) -> None:
     others = {name: replace(fake, bad={"join-1": (Outcome.FAILED, "no")}) for name, fake in OTHERS.items()}
-    shown = view(fabricate(tmp_path / "run", {**others, "secret": SECRET}, rounds=2), publish=True).scenarios[0]
-    assert [item.mean_ratio for item in shown.standings] == [None] * 4
+    shown = view(fabricate(tmp_path / "run", {**others, "secret": SECRET}, rounds=2), publish=True)
+    assert [item.mean_ratio for item in shown.scenarios[0].standings] == [None] * 4
+    (scenario,) = json.loads(page_data(shown))["scenarios"]
+    assert [step["name"] for step in scenario["steps"] if step.get("held")] == ["join-1"]
 
 
 def test_where_it_is_the_best_the_ratios_are_to_the_best_that_is_shown(tmp_path: Path) -> None:

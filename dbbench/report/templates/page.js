@@ -74,7 +74,7 @@
   const mean = (scenario, engine, bests) => {
     let sum = 0, count = 0;
     for (const step of scenario.steps) {
-      if (!step.mean || !state.s.has(step.id) || !bests.get(step)) continue;
+      if (!step.mean || !state.s.has(step.id) || !(step.held || bests.get(step))) continue;
       const found = ratio(step, rowOf(step, engine), bests.get(step));
       if (!found) return null;
       sum += ln(found); count += 1;
