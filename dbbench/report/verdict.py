@@ -1,7 +1,7 @@
 """What a run and a step found, in a sentence or two: for whoever reads no further."""
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 
 from dbbench.analysis.ranking import BAND
@@ -150,8 +150,20 @@ def overall(shown: View) -> str:
     named = [f"{title}, {times(mean)}×" for title, (_, mean) in zip(titles[:_NAMED], known, strict=False)]
     sure = any(line.row.rank for each in shown.scenarios for step in _timed(each) for line in step.lines)
     few = "" if sure else ", from too few rounds to be sure"
-    first = f"{_most(shown.scenarios)}{f' among {_SHOWN}' if withheld else ''}"
-    return f"{first} over {len(shown.scenarios)} scenarios{few}: {'; then '.join(named)} the best result on average."
+    lacking = {next(item.engine for item in line if item) for line in shown.across if not mean_over(line)}
+    first = f"{_most(shown.scenarios)}{_among(shown.scenarios, lacking)} over {len(shown.scenarios)} scenarios{few}"
+    return f"{first}: {'; then '.join(named)} the best result on average."
+
+
+def _among(scenarios: Iterable[ScenarioView], lacking: Collection[str]) -> str:
+    """What engines the first is the first of: not of `lacking`, which have no mean."""
+    withheld = {engine for scenario in scenarios for engine in scenario.withheld}
+    arrow = {line.row.engine for scenario in scenarios for line in _lines(scenario) if _is_arrow(line)}
+    if not lacking:
+        return ""
+    who = _SHOWN if withheld else f"the engines{' that return rows' if arrow else ''}"
+    failed = {*lacking} - withheld - arrow
+    return f" among {who}{',' * bool(withheld and failed)}{' with a figure in every timed step' if failed else ''}"
 
 
 def _alone(item: Standing) -> str:
@@ -290,16 +302,8 @@ def _overall(scenario: ScenarioView) -> str:
         titles, others = [item.title for item in known], len(scenario.standings) - 1
         return _only(titles, "", _lines(scenario), others, withheld=bool(scenario.withheld))
     first, second = known[:2]
-    if scenario.withheld:
-        among = f" among {_SHOWN}"
-    elif len(known) < len(scenario.standings):
-        arrow = {line.row.engine for line in _lines(scenario) if _is_arrow(line)}
-        lacking = {item.engine for item in scenario.standings} - {item.engine for item in known}
-        among = f" among the engines{' that return rows' if arrow else ''}"
-        among += " with a figure in every timed step" if lacking - arrow else ""
-    elif all(any(line.row.ratio for line in step.lines) for step in _timed(scenario)):
-        among = ""
-    else:
+    among = _among([scenario], {item.engine for item in scenario.standings} - {item.engine for item in known})
+    if not among and not all(any(line.row.ratio for line in step.lines) for step in _timed(scenario)):
         among = " over the steps that were verified"
     start = f"{_most([scenario])} overall{among}"
     mean = times(first.mean_ratio or 0)

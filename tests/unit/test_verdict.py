@@ -96,8 +96,16 @@ def test_where_one_is_withheld_the_answer_is_of_those_that_are_shown(tmp_path: P
         found = shown(tmp_path / who, *fakes, publish=True)
         among = "the engines whose figures may be shown"
         assert overall(found) == f"Of {among}, {who} has a figure in every timed step."
-    several = fabricate(tmp_path / "run", {"a": Fake("A"), "b": Fake("B", 2.0), "c": held}, suite="mixes", rounds=6)
+    fakes = {"a": Fake("A"), "b": Fake("B", 2.0), "c": held}
+    several = fabricate(tmp_path / "run", fakes, suite="mixes", rounds=6)
     assert overall(view(several, publish=True)).startswith(f"Fastest among {among} over 6 scenarios: A, 1.00×; then B")
+    lame = Fake("D", 0.1, bad={**FAILED, "session-store": FAILED["join-1"]})
+    complete = "with a figure in every timed step"
+    one = shown(tmp_path / "one", *fakes.values(), lame, publish=True)
+    assert overall(one).startswith(f"Fastest overall among {among}, {complete}: A")
+    several = fabricate(tmp_path / "lame", {**fakes, "d": lame}, suite="mixes", rounds=6)
+    for publish, first in ((True, f"{among}, {complete} over 6 scenarios: A"), (False, f"the engines {complete} over")):
+        assert overall(view(several, publish=publish)).startswith(f"Fastest among {first}")
 
 
 @pytest.mark.parametrize(
