@@ -61,6 +61,8 @@ class Series:
     direction: str
     rows: tuple[Row | None, ...]
     changes: tuple[Change, ...] = ()
+    #: The runs, numbered from 0, whose figure is left out: it is of another sort than the newest's.
+    unlike: tuple[int, ...] = ()
 
     @property
     def settled(self) -> list[Change]:
@@ -82,6 +84,8 @@ class History:
     #: Where the machine is not that of the run before.
     machines: tuple[tuple[Side, Difference], ...] = ()
     withheld: tuple[tuple[str, str], ...] = ()
+    #: What lacks runs for the sort of their figures, null engines apart, be it in `series` or left out whole.
+    unlike: tuple[Series, ...] = ()
 
     @property
     def changed(self) -> list[Series]:
@@ -104,14 +108,16 @@ def history(
     machines = tuple(found for found in differing if found[1].weight is Weight.MACHINE)
     hidden = withheld(sides) if publish else {}
     sides = [side.without(hidden) for side in sides]
-    found = list(_series(sides, intervals=intervals))
+    known = list(_series(sides, intervals=intervals))
+    found = [series for series in known if len(sides) - series.rows.count(None) > 1]
     if not found:
-        raise UserError(f"{', '.join(side.name for side in sides)} have no figure in common")
-    return History(tuple(sides), tuple(_with_changes(found, sides)), machines, tuple(hidden.items()))
+        raise UserError(f"{', '.join(side.name for side in sides)} have no figure of one sort in common")
+    unlike = tuple(one for one in known if one.unlike and all(row.ranked for row in one.rows if row))
+    return History(tuple(sides), tuple(_with_changes(found, sides)), machines, tuple(hidden.items()), unlike)
 
 
 def _series(sides: Sequence[Side], *, intervals: bool) -> Iterator[Series]:
-    """What at least two runs have a figure of; one of another measure than the newest's is a gap."""
+    """What any run has a figure of; one of another measure than the newest's is a gap."""
     found: dict[Key, list[Row | None]] = {}
     for number, side in enumerate(sides):
         steps = unordered(side.suite, side.manifest, side.results, intervals=intervals, whole=side.whole)
@@ -121,9 +127,10 @@ def _series(sides: Sequence[Side], *, intervals: bool) -> Iterator[Series]:
     for (scenario, step, engine), rows in found.items():
         last = next((row for row in reversed(rows) if row), None)
         newest = measure([last]) if last else None
-        alike = [row if row and measure([row]) == newest else None for row in rows]
-        if last and len(alike) - alike.count(None) > 1:
-            yield Series(scenario, step, engine, last.title, last.unit, last.direction, tuple(alike))
+        unlike = tuple(number for number, row in enumerate(rows) if row and measure([row]) != newest)
+        alike = tuple(None if number in unlike else row for number, row in enumerate(rows))
+        if last:
+            yield Series(scenario, step, engine, last.title, last.unit, last.direction, alike, unlike=unlike)
 
 
 def _with_changes(found: Sequence[Series], sides: Sequence[Side]) -> Iterator[Series]:

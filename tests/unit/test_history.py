@@ -216,6 +216,19 @@ def test_a_series_with_a_gap_is_drawn_and_left_out_for_otava(small: Suite, tmp_p
     assert (tmp_path / "otava.csv").read_text().splitlines()[0] == "time,run,dbbench"
 
 
+def test_what_is_of_another_sort_in_the_newest_run_alone_is_told(small: Suite) -> None:
+    *older, last = sides(small, NOISE)
+    facts = {"facts": {"cache": "lukewarm"}}
+    results = [
+        r.model_copy(update={"steps": (r.steps[0].model_copy(update=facts), *r.steps[1:])}) for r in last.results
+    ]
+    found = history([*older, replace(last, results=results)])
+    assert [series.step for series in found.series] == ["join"]
+    told = "left out, of another sort than the newest's: Load of A in runs 1, 2, 3, 4, 5"
+    assert told in " ".join(shown(found).split())
+    assert json.loads(files.as_json(found))["left_out"][0]["runs"] == [1, 2, 3, 4, 5]
+
+
 def test_hostile_texts_are_escaped(small: Suite, tmp_path: Path) -> None:
     known = sides(small, [one * (1.5 if n > 2 else 1) for n, one in enumerate(NOISE)])
     for one in known:

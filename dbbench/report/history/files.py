@@ -85,6 +85,10 @@ def _document(shown: History) -> dict[str, Any]:
         ],
         "machines_differ": [f"{side.name}: {item}" for side, item in shown.machines],
         "withheld": dict(shown.withheld),
+        "left_out": [
+            {"scenario": one.scenario, "step": one.step, "engine": one.engine, "runs": [at + 1 for at in one.unlike]}
+            for one in shown.unlike
+        ],
         "series": [
             {
                 "scenario": series.scenario,

@@ -79,6 +79,13 @@ def remarks(shown: History) -> Iterator[str]:
         yield f"no change can be seen in fewer than {FEWEST_RUNS} runs: add runs"
     for side, item in shown.machines:
         yield f"different machines, which may be the cause: {side.name}: {item}"
+    if shown.unlike:
+        parts = [
+            f"{step_name(one, shown)} of {one.title} in run{'s' * (len(one.unlike) > 1)} "
+            f"{', '.join(str(number + 1) for number in one.unlike)}"
+            for one in shown.unlike
+        ]
+        yield f"left out, of another sort than the newest's: {'; '.join(parts)}"
     for engine, clause in shown.withheld:
         yield f"{engine} is withheld: {clause}"
 
