@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from dbbench.analysis.remarks import About, Remark
 from dbbench.results.outcome import Outcome
-from dbbench.results.trial import TrialResult
+from dbbench.results.trial import StepResult, TrialResult
 
 if TYPE_CHECKING:
     from dbbench.analysis.row import Row
@@ -31,11 +31,9 @@ def disputed(rows: Sequence[Row], results: Sequence[TrialResult]) -> list[Row]:
     """
     groups: dict[str, set[tuple[int, int]]] = {}
     differs: dict[str, Sequence[str]] = {}
-    for result in results:
-        found = result.step(rows[0].step) if rows and result.scenario_name == rows[0].scenario else None
-        if found is not None:
-            groups.setdefault(result.engine_name, set()).add((result.round, found.facts.get("disputes", 0)))
-            differs.setdefault(result.engine_name, found.facts.get("differs", []))
+    for result, found in _steps(rows, results):
+        groups.setdefault(result.engine_name, set()).add((result.round, found.facts.get("disputes", 0)))
+        differs.setdefault(result.engine_name, found.facts.get("differs", []))
     sides = {
         engine: [other for other, theirs in groups.items() if theirs == mine]
         for engine, mine in groups.items()
@@ -59,16 +57,24 @@ def disputed(rows: Sequence[Row], results: Sequence[TrialResult]) -> list[Row]:
     ]
 
 
+def _steps(rows: Sequence[Row], results: Sequence[TrialResult]) -> Iterator[tuple[TrialResult, StepResult]]:
+    """Each trial that has the step of these rows, with it."""
+    for result in results:
+        if rows and result.scenario_name == rows[0].scenario and (found := result.step(rows[0].step)) is not None:
+            yield result, found
+
+
 def _database(engine: str) -> str:
     return engine.partition("+")[0]
 
 
-def agreed(rows: Sequence[Row]) -> list[Row]:
-    """The rows of a step, each with whether its answer is the majority's, where there is no reference."""
-    groups = {row.engine: _groups(row.rounds) for row in rows if row.outcome is Outcome.OK}
-    groups = {engine: numbers for engine, numbers in groups.items() if numbers}
-    if not groups:
-        return list(rows)
+def agreed(rows: Sequence[Row], results: Sequence[TrialResult]) -> list[Row]:
+    """The rows of a step, each with whether its answer is the majority's in `results`, where there is no reference."""
+    groups: dict[str, set[int]] = {}
+    bad = {result.engine_name for result, found in _steps(rows, results) if found.outcome is not Outcome.OK}
+    for result, found in _steps(rows, results):
+        if "agrees" in found.facts and result.engine_name not in bad:
+            groups.setdefault(result.engine_name, set()).add(found.facts["agrees"])
     votes = Counter(next(iter(numbers)) for numbers in groups.values() if len(numbers) == 1)
     ranking = votes.most_common(2)
     most = ranking[0] if ranking and (len(ranking) == 1 or ranking[0][1] > ranking[1][1]) else None
@@ -78,10 +84,6 @@ def agreed(rows: Sequence[Row]) -> list[Row]:
         else row
         for row in rows
     ]
-
-
-def _groups(rounds: Sequence[Mapping[str, object]]) -> set[int]:
-    return {int(str(facts["agrees"])) for facts in rounds if "agrees" in facts}
 
 
 def _remark(numbers: set[int], most: tuple[int, int] | None, engines: int) -> Remark:

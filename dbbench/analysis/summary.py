@@ -76,7 +76,7 @@ def unordered(
                 )
                 for engine in manifest.engines
             ]
-            rows = agreed(disputed([row for row in found if row is not None], whole))
+            rows = agreed(disputed([row for row in found if row is not None], whole), whole)
             steps.append(possible(step, rows))
     if not intervals:
         return steps

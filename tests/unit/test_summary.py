@@ -65,8 +65,10 @@ def timed(engine: str, *values: float, **more: Any) -> list[TrialResult]:
 def summary(small: Suite) -> Any:
     """Rows of a step by engine, in their order."""
 
-    def rows(results: Sequence[TrialResult], name: str = "join", **how: Any) -> dict[str, Row]:
-        return {row.engine: row for row in summarise(small, manifest(**how), results) if row.step == name}
+    def rows(
+        results: Sequence[TrialResult], name: str = "join", whole: Sequence[TrialResult] | None = None, **how: Any
+    ) -> dict[str, Row]:
+        return {row.engine: row for row in summarise(small, manifest(**how), results, whole=whole) if row.step == name}
 
     return rows
 
@@ -456,6 +458,10 @@ def test_the_engine_with_another_answer_is_named(
             engine, *(step(value=1.0, facts={"gives": "rows", "agrees": number}, **unknown) for number in each)
         )
     rows = summary(results)
+    part = summary(
+        [result for result in results if result.engine_name == "a"], engines={"a": ENGINES["a"]}, whole=results
+    )
+    assert detail(part["a"]) == detail(rows["a"])
     for engine, expected in zip(groups, words, strict=True):
         assert expected in detail(rows[engine]), engine
         assert (rows[engine].verified, rows[engine].rank) == (False, None)
