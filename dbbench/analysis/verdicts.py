@@ -18,6 +18,7 @@ from dbbench.analysis.contrast import ALLOWANCE, Contrast, contrast
 from dbbench.analysis.ranking import BAND, SIGNIFICANCE, fewest_blocks, separated
 from dbbench.analysis.row import Row
 from dbbench.analysis.statistics import Estimate
+from dbbench.results.facts import StepFacts
 
 #: How far the interval of two equal results may reach from 1, if no gate is set that is narrower.
 MARGIN = 0.05
@@ -142,11 +143,17 @@ class _Figures:
 
 def measure(rows: Sequence[Row]) -> Measure:
     """What the figure of an engine's rows of a step is of: one row, or one of each run of a side."""
-    row, facts = rows[0], [facts for row in rows for facts in row.rounds]
-    forms = {str(fact[key]) for fact in facts for key in ("gives", "cache") if fact.get(key)}
-    forms = {"rows" if form == "columns" else form for form in forms}  # ranked with each other
-    forms |= {"counted by the server"} if row.at_url and row.unit == "B" else set()
-    return Measure(row.metric, row.unit, row.direction, tuple(sorted(forms)))
+    first = rows[0]
+    found = forms(facts for row in rows for facts in row.rounds)
+    counted = {"counted by the server" if row.at_url else "files" for row in rows if row.unit == "B"}
+    found |= counted if counted != {"files"} else set()
+    return Measure(first.metric, first.unit, first.direction, tuple(sorted(found)))
+
+
+def forms(rounds: Iterable[StepFacts]) -> set[str]:
+    """How the rounds' rows came, and what their caches held."""
+    found = {str(facts[key]) for facts in rounds for key in ("gives", "cache") if facts.get(key)}
+    return {"rows" if form == "columns" else form for form in found}  # ranked with each other
 
 
 def compare_rows(

@@ -143,6 +143,13 @@ def test_figures_of_different_measures_are_not_compared(change: dict[str, Any]) 
     assert pair_detail(pair).startswith("not the same measure: time in s")
 
 
+def test_a_side_with_files_and_a_server_s_count_is_of_both() -> None:
+    files, counted = row((100.0,), unit="B"), row((110.0,), unit="B", at_url=True)
+    for mixed in ([[files], [counted]], [[counted], [files]]):
+        (pair,) = compare_rows([[files], [files]], mixed)
+        assert pair_detail(pair).endswith("is better -> time in B, lower is better, counted by the server, files")
+
+
 def test_regressions_come_first_and_the_greatest_before_the_rest() -> None:
     factors = {"x": 1.0, "y": 0.5, "z": 1.5, "w": 3.0}
     old = [*(row(step=step) for step in factors), row(step="v")]
