@@ -66,6 +66,7 @@ def gated(
     unknown = [pair for pair in timed if pair in doubts or not _decided(pair, share)]
     decided = {pair.engine for pair in timed if pair not in unknown}
     lacks = [pair for pair in pairs if pair.verdict in (ComparisonVerdict.NEITHER, ComparisonVerdict.MENDED)]
+    lacks += [pair for pair in pairs if pair.no_ratio and not pair.timed]  # sizes of two sorts
     return Gate(
         share=share,
         strict=strict,

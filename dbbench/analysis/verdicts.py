@@ -259,7 +259,8 @@ def changed(ratio: float, unit: str) -> ComparisonVerdict:
 
 def _of_other_measures(key: Key, old: _Figures, new: _Figures) -> Pair:
     measures = (old.measure, new.measure)
-    return Pair(*key, ComparisonVerdict.UNSURE, no_ratio=NoRatio.OTHER_MEASURE, measures=measures)
+    unit = "B" if old.is_size and new.is_size else ""
+    return Pair(*key, ComparisonVerdict.UNSURE, unit, no_ratio=NoRatio.OTHER_MEASURE, measures=measures)
 
 
 def _size(key: Key, old: _Figures, new: _Figures) -> Pair:

@@ -189,6 +189,7 @@ def test_the_gate_holds_up_nothing_whose_interval_reaches_1() -> None:
 
 WIDE = (0.8, 0.9, 0.97, 1.03, 1.1, 1.2)
 SIZES = (row((100.0,), unit="B", step="size"), row((100.0,), unit="B", step="size"))
+URL_SIZE = row((100.0,), unit="B", step="size", at_url=True)
 GATES: dict[str, tuple[list[Row], list[Row], Answer, Answer]] = {
     "too few rounds": ([row(STEADY[:1]), SIZES[0]], [row(STEADY[:1]), SIZES[1]], Answer.UNDECIDED, Answer.FAILED),
     "all too noisy": ([row(WIDE)], [row(WIDE)], Answer.UNDECIDED, Answer.FAILED),
@@ -202,6 +203,8 @@ GATES: dict[str, tuple[list[Row], list[Row], Answer, Answer]] = {
     "ok in neither, and another engine the same": ([bad(), row(engine="b")], [bad(), row(engine="b")], Answer.UNDECIDED, Answer.FAILED),
     "mended, and a size": ([bad(), SIZES[0]], [row(), SIZES[1]], Answer.UNDECIDED, Answer.FAILED),
     "mended, and the rest the same": ([bad(), row(step="s")], [row(), row(step="s")], Answer.PASSED, Answer.PASSED),
+    "sizes of two sorts": ([SIZES[0]], [URL_SIZE], Answer.UNDECIDED, Answer.FAILED),
+    "sizes of two sorts, and the rest the same": ([row(), SIZES[0]], [row(), URL_SIZE], Answer.PASSED, Answer.PASSED),
     "sizes alone": ([SIZES[0]], [SIZES[1]], Answer.PASSED, Answer.PASSED),
     "all the same": ([row()], [row()], Answer.PASSED, Answer.PASSED),
     "faster": ([row()], [row(times(0.5))], Answer.PASSED, Answer.PASSED),
