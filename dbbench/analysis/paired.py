@@ -23,8 +23,8 @@ from dbbench.analysis.verdicts import (
     MARGIN,
     ComparisonVerdict,
     Pair,
+    forms,
     have_ratios,
-    measure,
     shown_by,
     size_pair,
     unmeasured_pair,
@@ -33,6 +33,7 @@ from dbbench.analysis.verdicts import (
 from dbbench.host.interference import MOST_OTHERS
 from dbbench.host.metric import Metric
 from dbbench.results.chosen_run import figures_of, lacking
+from dbbench.results.facts import StepFacts
 from dbbench.results.run_directory import Manifest, Run
 from dbbench.results.trial import TrialResult
 
@@ -172,13 +173,21 @@ def _others(results: Sequence[TrialResult]) -> float | None:
 
 def _means(mine: Row, theirs: Row) -> tuple[list[float], list[float]] | None:
     """Numerator and denominator of each round's ratio; None if the two can't be compared."""
-    if mine.value is None or theirs.value is None or mine.unit == "B" or measure([mine]) != measure([theirs]):
+    kinds = [(row.metric, row.unit, row.direction) for row in (mine, theirs)]
+    if mine.value is None or theirs.value is None or mine.unit == "B" or kinds[0] != kinds[1]:
         return None
-    ours, others = (dict(zip(row.of_rounds, row.trial_means, strict=True)) for row in (mine, theirs))
+    ours, others = _by_round(mine), _by_round(theirs)
     rounds = sorted(ours.keys() & others.keys())
     above, below = (others, ours) if mine.direction == "higher" else (ours, others)
     found = [above[number] for number in rounds], [below[number] for number in rounds]
     return found if rounds and have_ratios([*found[0], *found[1]]) else None
+
+
+def _by_round(row: Row) -> dict[tuple[int, tuple[str, ...]], float]:
+    """The mean of each round, by its number and its forms: one that was lukewarm for one of two engines is no pair."""
+    facts: Sequence[StepFacts] = row.rounds or [StepFacts()] * len(row.of_rounds)
+    rounds = zip(row.of_rounds, row.trial_means, facts, strict=False)
+    return {(number, tuple(sorted(forms([of])))): mean for number, mean, of in rounds}
 
 
 def _timed(

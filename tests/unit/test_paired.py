@@ -138,6 +138,17 @@ def test_other_measures_are_not_compared(unit: str, change: dict[str, Any]) -> N
     assert "not the same measure" in pair_detail(pair)
 
 
+@pytest.mark.parametrize(("lukewarm", "rounds"), [(0, 5), (1, 6), (7, 6)])
+def test_a_round_that_was_lukewarm_for_one_of_two_is_no_pair(lukewarm: int, rounds: int) -> None:
+    caches = [["lukewarm" if number == at else "cold" for number in range(7)] for at in (lukewarm, 1)]
+    sides = [
+        row(engine, "join", tuple(9.0 if cache != "cold" else mean for cache in each), rounds=tuple({"cache": cache} for cache in each))
+        for engine, mean, each in zip(("e@old", "e@new"), (1.0, 1.3), caches, strict=True)
+    ]  # fmt: skip
+    (pair,) = paired(sides, "e@new", "e@old")
+    assert (pair.rounds, pair.verdict) == ((rounds + (lukewarm == 1),), ComparisonVerdict.SLOWER)
+
+
 @pytest.mark.parametrize(
     "text",
     ["a/b", "a:10%", "/b:10%", "a/:10%", "a/b/c:10%", "a/b:", "a/b:ten", "a/a:10%", "a/b:cpu", "a/b:10%:cup", "a/b:²%"],
