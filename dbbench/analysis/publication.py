@@ -180,7 +180,7 @@ def _step(rows: Sequence[Row], clauses: Mapping[str, str], *, mixed: bool) -> li
     return [
         _bare_row(row, clauses[row.engine])
         if row.engine in clauses
-        else replace(shown[row.engine], rank=_rank(shown[row.engine], shown, hidden, order))
+        else replace(shown[row.engine], rank=_rank(shown[row.engine], shown, [] if row.apart else hidden, order))
         for row in rows
     ]
 

@@ -192,6 +192,12 @@ def test_ranks_leave_no_room_for_what_was_not_verified(tmp_path: Path) -> None:
     assert [line.rank for line in step.lines] == ["1", "2", "3", "–"]
 
 
+def test_ranks_leave_no_room_for_what_is_of_another_sort(tmp_path: Path) -> None:
+    fakes = {"secret": SECRET, **{name: Fake(name, size=size, probed={"url": "db://there"}) for name, size in (("a", 1e6), ("b", 2e6))}}  # fmt: skip
+    step = view(fabricate(tmp_path / "run", fakes, rounds=2), publish=True).scenarios[0].step("database-size")
+    assert {line.row.engine: line.rank for line in step.lines} == {"secret": "", "a": "1", "b": "2"}
+
+
 def test_a_step_that_it_alone_has_a_figure_in_counts(tmp_path: Path) -> None:
     others = {name: replace(fake, bad={"join-1": (Outcome.FAILED, "no")}) for name, fake in OTHERS.items()}
     shown = view(fabricate(tmp_path / "run", {**others, "secret": SECRET}, rounds=2), publish=True)
