@@ -82,6 +82,10 @@ def test_a_url_can_still_be_read_but_for_its_secrets(url: str, shown: str) -> No
     assert redacted(url) == shown
 
 
+def test_a_password_with_a_slash_in_what_is_no_url_is_hidden_in_parts() -> None:
+    assert "heim-27" not in scrub("password heim-27 was refused", secrets("me:ge/heim-27@h/d"))
+
+
 @pytest.mark.parametrize(
     "word", ["steps", "load", "name", "outcome", "running", "time", "lower", "rows", "power", "ok"]
 )
