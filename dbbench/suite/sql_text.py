@@ -50,10 +50,11 @@ def tables_of(sql: str) -> list[str]:
     """The tables that a statement names after FROM, JOIN, INTO, UPDATE and TRUNCATE, without its own WITH names."""
     text = re.sub(r"'(?:[^']|'')*'", "''", sql)
     text = re.sub(r"\bEXTRACT\s*\(\s*\w+\s+FROM\b|\bDISTINCT\s+FROM\b", "(", text, flags=re.IGNORECASE)
-    own = re.findall(r"(?:\bWITH\s+(?:RECURSIVE\s+)?|,\s*)(\w+)\s+AS\s*\(", text, re.IGNORECASE)
+    text = re.sub(r"\bTRUNCATE(\s+TABLE\b)?(\s+IF\s+EXISTS\b|\s+ONLY\b)?", "INTO", text, flags=re.IGNORECASE)
+    text = re.sub(r"[`\[]([A-Za-z_]\w*)[`\]]", r'"\1"', text)
+    own = re.findall(r'(?:\bWITH\s+(?:RECURSIVE\s+)?|,\s*)"?(\w+)"?\s+AS\s*\(', text, re.IGNORECASE)
     # `ALTER TABLE name UPDATE column =` changes rows in ClickHouse.
-    before = r"\b(?:FROM|JOIN|INTO|UPDATE|TRUNCATE(?:\s+TABLE)?)"
-    named = re.findall(before + r'\s+"?([A-Za-z_]\w*)\b(?!"?\s*=)', text, re.IGNORECASE)
+    named = re.findall(r'\b(?:FROM|JOIN|INTO|UPDATE)\s+"?([A-Za-z_]\w*)\b(?!"?\s*=)', text, re.IGNORECASE)
     return [name for name in named if name not in own]
 
 

@@ -234,7 +234,8 @@ def test_what_has_the_wrong_shape_is_passed_over(name: str) -> None:
         ("WITH RECURSIVE t AS (SELECT x FROM A) SELECT * FROM t", ["A"]),
         ("SELECT EXTRACT(YEAR FROM a.x) FROM A a", ["A"]),
         ("SELECT x FROM A WHERE x IS NOT DISTINCT FROM y", ["A"]),
-        ("TRUNCATE TABLE A", ["A"]),
+        *((f"TRUNCATE {more}", ["A"]) for more in ("TABLE A", "TABLE `A`", "[A]", 'TABLE "A"', "TABLE IF EXISTS A")),
+        ("WITH `t` AS (SELECT x FROM `A`) SELECT a[1], `from` FROM `t` JOIN [B]", ["A", "B"]),
         ("SELECT fromage, B.x FROM A B", ["A"]),
     ],
 )
