@@ -20,7 +20,7 @@ _FROM_TEXT: Mapping[str, Callable[[str], Any]] = {
     "datetime": datetime.datetime.fromisoformat,
     "decimal": Decimal,
 }
-#: How near two fractions must be, as in a query's answer; decimals as such are equal.
+#: How near two fractions must be, as in a query's answer; decimals that are kept as such are equal.
 _NEAR = {"real": 1e-6, "double": 1e-12, "decimal": 1e-9}
 
 
@@ -68,8 +68,13 @@ def _compiled(source: str, known: dict[str, object]) -> Callable[[Any], Any]:
     return function
 
 
-def check_objects(objects: Iterable[Any], wanted: Mapping[Any, Sequence[Any]], table: Table) -> None:
-    """Compare objects, member by member, with the rows by their keys. Raises WrongAnswer for the first difference."""
+def check_objects(
+    objects: Iterable[Any], wanted: Mapping[Any, Sequence[Any]], table: Table, *, floats: bool = False
+) -> None:
+    """Compare objects, member by member, with the rows by their keys. Raises WrongAnswer for the first difference.
+
+    `floats`: the database keeps a decimal as a float, whatever a layer makes of that.
+    """
     left = dict(wanted)
     for thing in objects:
         key = getattr(thing, table.single_key, None)
@@ -77,7 +82,7 @@ def check_objects(objects: Iterable[Any], wanted: Mapping[Any, Sequence[Any]], t
             raise WrongAnswer(f"an object {key!r} {'twice' if key in wanted else 'that was not asked for'}")
         for (name, column), value in zip(table.columns.items(), left.pop(key), strict=True):
             found = getattr(thing, name, _MISSING)
-            if not _same(found, value, column):
+            if not _same(found, value, column, floats):
                 raise WrongAnswer(f"object {key!r}: {name} is {_shown(found)} instead of {_shown(value)}")
     if left:
         raise WrongAnswer(f"{len(left):,} objects are missing, {next(iter(left))!r} among them")
@@ -91,12 +96,12 @@ class _Missing:
 _MISSING = _Missing()
 
 
-def _same(found: Any, wanted: Any, column: Column) -> bool:
+def _same(found: Any, wanted: Any, column: Column, floats: bool) -> bool:
     """True for values of one type that are equal. Fractions may be floats or decimals; a CHAR may be padded."""
     if wanted is None:
         return found is None
     kind = column.data_type.name
-    if kind in _NEAR and not (kind == "decimal" and isinstance(found, Decimal)):
+    if kind in _NEAR and (floats or kind != "decimal" or not isinstance(found, Decimal)):
         unit = 0.5 * 10.0 ** -column.data_type.arguments[1] if kind == "decimal" else 0.0
         is_number = isinstance(found, float | Decimal)
         return is_number and bool(math.isclose(found, wanted, rel_tol=_NEAR[kind], abs_tol=unit))

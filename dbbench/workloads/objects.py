@@ -7,7 +7,7 @@ Connecting, and preparing up to the first object, happen once and are timed by t
 """
 
 import random
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass
 from functools import partial
@@ -33,6 +33,7 @@ from dbbench.loadgen.histogram import Samples
 from dbbench.loadgen.kept_calls import KeptCalls
 from dbbench.loadgen.loops import Around, Clock, stream, timed
 from dbbench.results.facts import StepFacts
+from dbbench.suite.dataset import Table
 from dbbench.suite.steps.objects import ObjectStep
 from dbbench.workloads.context import StepContext, StepMeasurement
 
@@ -153,7 +154,12 @@ def _look(step: ObjectStep, context: StepContext, keys: Sequence[Any], given: Se
     picked = rows.filter(
         pc.is_in(rows.column(table.single_key), pa.array(wanted, rows.schema.field(table.single_key).type))
     )
-    check_objects(some, {row[table.single_key]: tuple(row.values()) for row in picked.to_pylist()}, table)
+    _compare(some, {row[table.single_key]: tuple(row.values()) for row in picked.to_pylist()}, table, context)
+
+
+def _compare(objects: Iterable[Any], wanted: Mapping[Any, Sequence[Any]], table: Table, context: StepContext) -> None:
+    base = context.engine.base_engine or context.engine
+    check_objects(objects, wanted, table, floats=base.session_class.bind.get("decimal") == "float")
 
 
 def _watched(step: ObjectStep, context: StepContext, whys: list[str], clock: Clock) -> Loading | None:
@@ -228,10 +234,10 @@ def check(step: ObjectStep, context: StepContext) -> None:
     run = prepared(context.engine, context.session, step.operation)(step.table, table)
     absent = max(rows.column(table.single_key).to_pylist()) + 1
     if step.operation == "get_many":
-        check_objects(run(list(wanted) if step.count else None), wanted, table)
+        _compare(run(list(wanted) if step.count else None), wanted, table, context)
         none = list(run([absent]))
     else:
-        check_objects(filter(None, map(run, wanted)), wanted, table)
+        _compare(filter(None, map(run, wanted)), wanted, table, context)
         none = [found for found in [run(absent)] if found is not None]
     context.session.forget()
     if none:

@@ -5,6 +5,7 @@ from collections.abc import Callable
 from decimal import Decimal
 from pathlib import Path
 from typing import Any, Self
+from unittest.mock import Mock
 
 import pytest
 from pydantic import ValidationError
@@ -214,6 +215,17 @@ def test_fractions_are_as_near_as_in_an_answer(kind: str, wanted: Any, right: An
     check_objects([made((1, right))], {1: (1, wanted)}, table)
     with pytest.raises(WrongAnswer, match="Price is"):
         check_objects([made((1, wrong))], {1: (1, wanted)}, table)
+
+
+def test_a_decimal_that_a_layer_makes_of_the_bases_float_is_as_near() -> None:
+    table, right = table_of({"Id": "bigint", "Price": "decimal(16, 2)"}), Decimal("82992118469070.32")
+    thing = object_maker("Thing", table, {})((1, Decimal("82992118469070.31")))
+    context = Mock()
+    context.engine.base_engine.session_class.bind = {"decimal": "float"}
+    objects._compare([thing], {1: (1, right)}, table, context)
+    context.engine.base_engine.session_class.bind = {}
+    with pytest.raises(WrongAnswer, match="Price is"):
+        objects._compare([thing], {1: (1, right)}, table, context)
 
 
 def test_a_missing_and_a_doubled_object_are_found() -> None:
