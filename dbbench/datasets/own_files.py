@@ -247,10 +247,10 @@ def _without_empty_end(path: Path, batches: Iterable[pa.RecordBatch]) -> Iterato
     """The rows of one column but the empty lines after the last value. Raises UserError for others."""
     read = empty = 0
     for batch in batches:
-        there = batch.column(0).is_valid().to_numpy(zero_copy_only=False)
-        if not (empty or there.all()):
-            empty = read + int(there.argmin()) + 1
-        end = int(np.flatnonzero(there)[-1]) + 1 if there.any() else 0
+        known = batch.column(0).is_valid().to_numpy(zero_copy_only=False)
+        if not (empty or known.all()):
+            empty = read + int(known.argmin()) + 1
+        end = int(np.flatnonzero(known)[-1]) + 1 if known.any() else 0
         if empty == 1 or (end and 0 < empty < read + end):
             raise UserError(
                 f'{path}, row {empty}: an empty line, which may be a row or none; write "" for an empty text, '

@@ -59,7 +59,7 @@ def _scenario(scenario: ScenarioView, shown: View, numbers: dict[str, int]) -> d
 def _step(step: StepView, scenario: ScenarioView, shown: View, numbers: dict[str, int], axis: str) -> dict[str, Any]:
     size = step.unit.size
     # Where none that is shown was verified, but maybe one that is withheld, nobody has a mean.
-    held = step.withheld and not any(line.row.verified and not line.withheld for line in step.lines)
+    meanless = step.withheld and not any(line.row.verified and not line.withheld for line in step.lines)
     otherwise = shown.otherwise.get((scenario.scenario.name, step.step.name), {})
     return {
         "id": place(scenario, step.step.name),
@@ -68,7 +68,7 @@ def _step(step: StepView, scenario: ScenarioView, shown: View, numbers: dict[str
         "unit": step.unit.symbol if step.unit.symbol.startswith("/") else f" {step.unit.symbol}",
         "higher": step.higher,
         **({"withheld": True} if step.withheld else {}),
-        **({"held": True} if held else {}),
+        **({"held": True} if meanless else {}),
         "interval": step.interval,
         # What counts for the mean over steps: times and rates that were verified for some engine, without a mix's fill.
         "mean": step.step.unit != "B"
