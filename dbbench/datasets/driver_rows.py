@@ -84,6 +84,8 @@ def _in_form(column: pa.Array, form: str) -> pa.Array:
     if form == "text":
         text = pc.strftime(column, format="%Y-%m-%d %H:%M:%S") if pa.types.is_timestamp(column.type) else column
         return text.cast(pa.string())
+    if form == "filled" and pc.index(column, "").as_py() >= 0:
+        raise Unsupported("an empty text, which the system takes for a NULL")
     return column
 
 

@@ -62,7 +62,8 @@ class Session:
     #: rows with a method `column(number)`, for a system whose own loop reads to the end, which makes Python objects of
     #: the values outside the clock.
     result_format: ClassVar[ResultFormat] = "rows"
-    #: For rows, mappings and batches: types that the driver can't accept as they are -> "text" or "float".
+    #: For rows, mappings and batches: types that the driver can't accept as they are -> "text" or "float";
+    #: "filled" where the system takes an empty text for a NULL, so that it is refused.
     bind: ClassVar[Mapping[str, str]] = {}
     #: Types that come back in another form -> "text", "bytes" or "float". None: as they are bound. Text or bytes that
     #: aren't declared are a wrong answer; what is declared stands in a footnote.

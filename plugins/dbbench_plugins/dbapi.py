@@ -33,6 +33,11 @@ Kept = TypeVar("Kept", bound=Session)
 CONNECT_SECONDS = 10
 
 
+def filled(session: type[Session] | None) -> Mapping[str, str]:
+    """What else binds for a database whose own engine has this session: its texts that may not be empty."""
+    return {kind: form for kind, form in session.bind.items() if form == "filled"} if session else {}
+
+
 class SwitchedSession(SQLSession):
     """A client whose transaction begins where autocommit is switched off: ODBC knows no other way, nor does Oracle."""
 

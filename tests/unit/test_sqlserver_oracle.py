@@ -6,6 +6,7 @@ accepts a server may still refuse; so the engines say of themselves that no live
 
 from collections.abc import Callable, Mapping
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any, Self
 
 import pyarrow as pa
@@ -21,10 +22,12 @@ from dbbench.suite.dataset import Records, Table
 from dbbench.suite.model import Suite, Tier
 from dbbench.suite.steps.query import QueryStep
 from dbbench.suite.steps.statement import StatementStep
-from dbbench.testing.sql.tables import BATCH, KINDS, TABLES
+from dbbench.testing.sql.tables import BATCH, KINDS, TABLES, chunk
 from dbbench_plugins import oracle, sqlserver
 from dbbench_plugins.ado.windows import SQLServerCompact, VistaDB
 from dbbench_plugins.dbapi import ClientServer, address
+from dbbench_plugins.odbc.any import AnySession
+from dbbench_plugins.sqlalchemy.core import CoreDialect, CoreSession
 
 SQLSERVER, ORACLE = sqlserver.SQLServer.sql, oracle.Oracle.sql
 DIALECTS = [pytest.param(SQLSERVER, "tsql", id="sqlserver"), pytest.param(ORACLE, "oracle", id="oracle")]
@@ -191,12 +194,21 @@ def made(
     return opened, recorder
 
 
-def test_oracle_takes_no_empty_text(tmp_path: Path) -> None:
-    session: Any = made(oracle.Oracle, tmp_path)[0].connect()
+def test_oracle_is_given_no_empty_text_by_any_driver(tmp_path: Path) -> None:
+    core: Any = SimpleNamespace(name="oracle")
     empty = BATCH.set_column(7, "Text", pa.array(["", None, "a", "b"]))
-    with pytest.raises(Unsupported, match="an empty text"):
-        session.prepare_load("Order", KINDS)(empty)
-    session.prepare_load("Order", KINDS)(BATCH)
+    sessions: list[Any] = [
+        made(oracle.Oracle, tmp_path)[0].connect(),
+        AnySession(None, oracle.Oracle.sql, 1, oracle.OracleSession),
+        CoreSession(None, CoreDialect(core=core)),
+    ]
+    for session in sessions:
+        assert chunk(session, BATCH)
+        with pytest.raises(Unsupported, match="an empty text"):
+            chunk(session, empty)
+    core.name = "postgresql"
+    assert chunk(sessions[-1], empty)
+    assert chunk(AnySession(None, Dialect(), 1, None), empty)
 
 
 @pytest.fixture(params=[sqlserver.SQLServer, sqlserver.SQLServerPython, oracle.Oracle])

@@ -24,7 +24,7 @@ from dbbench.engine import (
     fetch,
     local,
 )
-from dbbench_plugins.dbapi import ClientServer, failed
+from dbbench_plugins.dbapi import ClientServer, failed, filled
 from dbbench_plugins.odbc import connection
 from dbbench_plugins.odbc.session import ODBCSession
 
@@ -180,6 +180,10 @@ class AnySession(ODBCSession):
         super().__init__(raw, dialect)
         self.knower = knower
         self.rows_at_once = rows_at_once
+
+    @property
+    def bind(self) -> Mapping[str, str]:  # type: ignore[override]  # as the database that was found has it
+        return filled(self.knower)
 
     @property
     def declared(self) -> Mapping[str, str]:

@@ -9,6 +9,7 @@ from pkgutil import resolve_name
 from typing import TYPE_CHECKING, Any
 
 from dbbench.engine import RECORD_KEY, RECORD_TABLE, RECORD_VALUE, Dialect, Retry, Rows, SQLSession
+from dbbench_plugins.dbapi import filled
 
 if TYPE_CHECKING:
     from dbbench.engine import Records, Table
@@ -22,6 +23,7 @@ _SESSIONS = {
     "sqlite": "dbbench_plugins.sqlite:SQLiteSession",
     "duckdb": "dbbench_plugins.duckdb:DuckDBSession",
     "firebird": "dbbench_plugins.firebird:FirebirdSession",
+    "oracle": "dbbench_plugins.oracle:OracleSession",
 }
 #: Databases whose dialects tell of all indexes.
 _INSPECTED = ("sqlite", "postgresql", "mysql", "mariadb")
@@ -172,10 +174,20 @@ class CoreSession(SQLSession):
 
     def retry_reason(self, exc: BaseException) -> Retry | None:
         """What the session of the database's own engine here says of the driver's error."""
-        assert isinstance(self.sql, CoreDialect)
-        known, driver = _SESSIONS.get(self.sql.core.name), getattr(exc, "orig", None)
-        reason: Retry | None = resolve_name(known).retry_reason(driver) if known and driver is not None else None
+        driver = getattr(exc, "orig", None)
+        reason: Retry | None = self.knower.retry_reason(driver) if self.knower and driver is not None else None
         return reason
+
+    @property
+    def knower(self) -> Any:
+        """The session class of the database's own engine here, or None."""
+        assert isinstance(self.sql, CoreDialect)
+        known = _SESSIONS.get(self.sql.core.name)
+        return known and resolve_name(known)
+
+    @property
+    def bind(self) -> Mapping[str, str]:  # type: ignore[override]  # as the database that was found has it
+        return filled(self.knower)
 
     def prepare_load(self, name: str, table: Table) -> Callable[[Any], object]:
         return partial(self.connection.execute, core_table(name, table).insert())
