@@ -14,7 +14,8 @@ LIES = {
     "faulty-second": ("join-2", "instead of"),
     "faulty-key": ("join-2", "column PKeyShipment: 1 instead of 2"),
     "faulty-keeps": ("join-2", "a row of Invoice was deleted, and the answer didn't change"),
-    "faulty-texts": ("join-2", "text in place of decimal, which the engine doesn't declare"),
+    # Of which column is by chance: the call that is checked whole may come before those that read one.
+    "faulty-texts": ("join-2", ", which the engine doesn't declare"),
     "faulty-bytes": ("join-1", "bytes in place of text, which the engine doesn't declare"),
     "loads-constant": ("bulk-insert", "rows of Charges, read back: column Code: 'FRT' instead of"),
     "loads-swapped": ("bulk-insert", "rows of Shipment, read back: column TrackingId: "),
