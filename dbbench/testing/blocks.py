@@ -28,9 +28,10 @@ _STEPS = """
   name: mix
   title: Mix
   operations: 80
-  weights: {read: 50, update: 15, insert: 20, scan: 15}
+  weights: {read: 50, update: 30, insert: 20}
+- {kind: mix, name: ranges, title: Ranges, operations: 40, weights: {scan: 1}, scan_length: 20}
 """
-STEPS = ("insert", "insert-many", "size", "read", "update", "update-many", "threads", "scan", "mix")
+STEPS = ("insert", "insert-many", "size", "read", "update", "update-many", "threads", "scan", "mix", "ranges")
 
 
 def key(number: int) -> bytes:

@@ -50,11 +50,13 @@ class CachesReads:
 
 
 class CutsRanges:
-    """A session whose ranges have 15 records at most, more than the kit asks for but in a whole trial."""
+    """A session whose ranges have `most` records, more than the kit asks for but in a whole trial."""
+
+    most = 15
 
     def prepare_range(self, *, snapshot=False):
         read_range = super().prepare_range(snapshot=snapshot)
-        return lambda key, count: read_range(key, count)[:15]
+        return lambda key, count: read_range(key, count)[: self.most]
 
 
 class KeepsCursors:
