@@ -10,6 +10,8 @@ _IN_MYSQL = re.compile(r"--(?=\s)[^\n]*|#[^\n]*|/\*(?!M?!).*?\*/|'(?:\\.|[^'\\])
 _RETURNS_ROWS = frozenset({"SELECT", "VALUES", "TABLE", "SHOW", "EXPLAIN", "DESCRIBE"})
 #: What is expected of a query.
 ONE_SELECT = "one SELECT, with no semicolon in it and nothing that writes; `kind: statement` takes other SQL"
+#: EXTRACT(YEAR FROM day), SUBSTRING(text FROM 2): a FROM that names no table.
+_FROM_IN_A_CALL = r"\b(?:EXTRACT|SUBSTRING|TRIM|OVERLAY)\s*\([^()]*?\bFROM\b"
 #: What changes rows, at the beginning, behind a WITH or in one. Some systems have functions of these names.
 _CHANGES = re.compile(r"(?:^|[()])\s*(?:INSERT|UPDATE|DELETE|MERGE|REPLACE)\b(?!\s*\()", re.IGNORECASE)
 _WRITES = frozenset({"INSERT", "UPDATE", "DELETE", "MERGE", "REPLACE"})
@@ -49,7 +51,9 @@ def words_of(sql: str) -> set[str]:
 def tables_of(sql: str) -> list[str]:
     """The tables that a statement names after FROM, JOIN, INTO, UPDATE and TRUNCATE, without its own WITH names."""
     text = re.sub(r"'(?:[^']|'')*'", "''", sql)
-    text = re.sub(r"\bEXTRACT\s*\(\s*\w+\s+FROM\b|\bDISTINCT\s+FROM\b", "(", text, flags=re.IGNORECASE)
+    text = re.sub(rf"{_FROM_IN_A_CALL}|\bDISTINCT\s+FROM\b", "(", text, flags=re.IGNORECASE)
+    if text.lstrip()[:8].upper() == "TRUNCATE":
+        text = text.replace(",", " INTO ")
     text = re.sub(r"\bTRUNCATE(\s+TABLE\b)?(\s+IF\s+EXISTS\b|\s+ONLY\b)?", "INTO", text, flags=re.IGNORECASE)
     text = re.sub(r"[`\[]([A-Za-z_]\w*)[`\]]", r'"\1"', text)
     own = re.findall(r'(?:\bWITH\s+(?:RECURSIVE\s+)?|,\s*)"?(\w+)"?\s+AS\s*\(', text, re.IGNORECASE)

@@ -233,6 +233,8 @@ def test_what_has_the_wrong_shape_is_passed_over(name: str) -> None:
         ("WITH t AS (SELECT x FROM A), u AS (SELECT 1) SELECT * FROM t JOIN u ON 1 = 1", ["A"]),
         ("WITH RECURSIVE t AS (SELECT x FROM A) SELECT * FROM t", ["A"]),
         ("SELECT EXTRACT(YEAR FROM a.x) FROM A a", ["A"]),
+        ("SELECT SUBSTRING(a.x FROM 2), TRIM(BOTH FROM y) FROM A a", ["A"]),
+        ("TRUNCATE A, B", ["A", "B"]),
         ("SELECT x FROM A WHERE x IS NOT DISTINCT FROM y", ["A"]),
         *((f"TRUNCATE {more}", ["A"]) for more in ("TABLE A", "TABLE `A`", "[A]", 'TABLE "A"', "TABLE IF EXISTS A")),
         ("WITH `t` AS (SELECT x FROM `A`) SELECT a[1], `from` FROM `t` JOIN [B]", ["A", "B"]),
