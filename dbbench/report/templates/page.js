@@ -95,17 +95,18 @@
   const leaders = (step) => {  // the first, or those that tie; and the best of the rest
     const known = verified(step, chosen(step)).sort(byCost(step)), ranked = known.filter((row) => isRanked(step, row)), [best] = known;
     if (known.length < 2 || step.withheld || (ranked[0] ?? best) !== best) return null;
-    const first = ranked[0] ? ranked.filter((row) => !beats(step, row).some(seen)) : known.filter((row) => cost(step, row[1]) <= 1.02 * cost(step, best[1]));
+    const sure = !!ranked[0], first = sure ? ranked.filter((row) => !beats(step, row).some(seen)) : known.filter((row) => cost(step, row[1]) <= 1.02 * cost(step, best[1]));
     const next = known.find((row) => !first.includes(row));
-    return { who: (first.length > 1 ? "Tie: " : "") + first.map((row) => title(row[0])).sort().join(", "), gap: first.length > 1 || !next ? "" : times(ratio(step, next, first[0][1])), next };
+    return { who: (first.length > 1 ? "Tie: " : "") + first.map((row) => title(row[0])).sort().join(", "), gap: first.length > 1 || !next ? "" : times(ratio(step, next, first[0][1])), next, sure };
   };
+  const UNSURE = ", from too few rounds to be sure";
   const aside = (shown) => {  // who is not ranked with the others
     const found = (of) => [...new Set(shown.filter((step) => state.s.has(step.id) && sort(step) === of).flatMap((step) => chosen(step).filter((row) => row[1] && apart(step, row)).map((row) => title(row[0]))))].join("; ");
     return [ARROW, ELSEWHERE].map((of) => found(of) && ` Not ranked with ${of[0]}: ${of[1]} (${found(of)}).`).join("");
   };
   const finding = (step) => {
     const found = leaders(step);
-    return (found ? found.who + (found.next ? "; then " + `${title(found.next[0])} ${found.gap}`.trim() : "") + "." : "") + aside([step]);
+    return (found ? found.who + (found.next ? "; then " + `${title(found.next[0])} ${found.gap}`.trim() : "") + (found.sure ? "." : UNSURE + ".") : "") + aside([step]);
   };
   const summary = (scenarios) => {
     const means = names.map((_, engine) => {
@@ -114,12 +115,13 @@
     }).filter(([engine, found]) => found && seen(engine)).sort((a, b) => a[1] - b[1]);
     if (means.length < 2) return "";
     const first = means.slice(0, 3).map(([engine, found]) => title(engine) + " " + times(found)).join("; then ");
-    return `Of the figures shown, by the mean over the steps: ${first} ${state.base ? "of " + state.base : "the best result"}.${scenarios.length < run.scenarios.length ? "" : aside(parts)}`;
+    const sure = parts.some((step) => step.mean && state.s.has(step.id) && chosen(step).some((row) => isRanked(step, row)));
+    return `Of the figures shown, by the mean over the steps: ${first} ${state.base ? "of " + state.base : "the best result"}${sure ? "" : UNSURE}.${scenarios.length < run.scenarios.length ? "" : aside(parts)}`;
   };
   const wins = () => {
     const found = new Map();
     for (const step of parts) {
-      const first = step.mean && state.s.has(step.id) && leaders(step);
+      const first = step.mean && state.s.has(step.id) ? leaders(step) : null;
       if (first) found.set(first.who, [...(found.get(first.who) || [make("b", first.who)]), make("a", { href: "#" + step.id }, spaced(step.name), first.gap && make("i", " " + first.gap))]);
     }
     return [...found.values()].map((links) => make("p", {}, ...links));
@@ -128,7 +130,7 @@
   const order = (scenario, rows, engine, best) => {
     if (state.sort === "best") return best ? [...rows].sort(best) : rows;
     const used = new Map(scenario.used.map((each) => [each[0], each]));
-    const key = (row) => (state.sort === "name" ? title(engine(row)) : (used.get(engine(row)) || [])[USED[state.sort]] ?? Infinity);
+    const key = (row) => (state.sort === "name" ? title(engine(row)).toLowerCase() : (used.get(engine(row)) || [])[USED[state.sort]] ?? Infinity);
     return [...rows].sort((a, b) => (key(a) < key(b) ? -1 : key(a) > key(b) ? 1 : 0));
   };
 
@@ -150,11 +152,13 @@
   const ticks = (log, from, most) => {
     if (!(most > 0)) return [];
     if (log) {
-      const first = ceil(log10(from)), count = floor(log10(most)) - first + 1, every = ceil(count / 6);
-      return [...Array(max(count, 0)).keys()].filter((place) => place % every === 0).map((place) => Number(`1e${first + place}`));
+      const first = floor(log10(from)), powers = [...Array(floor(log10(most)) - first + 1).keys()].map((place) => Number(`1e${first + place}`));
+      const whole = powers.filter((value) => value >= from), finer = powers.flatMap((value) => [value, 2 * value, 5 * value]).filter((value) => value >= from && value <= most);
+      if (whole.length > 1) return whole.filter((_, place) => place % ceil(whole.length / 6) === 0);
+      if (finer.length > 1) return finer;
     }
     const rough = most / 5, power = 10 ** floor(log10(rough)), step = [1, 2, 5, 10].find((each) => each * power >= rough) * power;
-    return [...Array(floor(most / step) + 1).keys()].map((place) => Number((place * step).toPrecision(10)));
+    return [...Array(floor(most / step) + 1).keys()].map((place) => Number((place * step).toPrecision(10))).filter((value) => !log || value >= from);
   };
   // The bars stand in the page; a choice sorts them, and moves their marks to the axis that it has.
   const lists = new Map([...every("ul.bars")].map((ul) => [ul.dataset.list, {
@@ -230,18 +234,25 @@
   };
 
   // What was worded of the whole run: worded of the choice, or left out where it names an engine that isn't shown.
-  const worded = [...every(".verdict, .wins, .finding")].map((box) => [box, [...box.childNodes]]), remarks = [...every("main > p, section > p, details > p, main tr, section details")];
+  const worded = [...every(".verdict, .wins, .finding")].map((box) => [box, [...box.childNodes]]), remarks = [...every("main > p:not(#method + p), section > p, details > p, main tr")];
+  const longest = [...run.engines].sort((a, b) => b[1].length - a[1].length);  // one title may begin another
+  const named = (text) => {
+    const words = text.split(/[^\w+@.-]+/);
+    return longest.filter(([name, called]) => {
+      const found = text.includes(called);
+      text = text.replaceAll(called, " ");
+      return found || words.includes(name);
+    }).map(([name]) => name);
+  };
   const retell = (whole) => {
     for (const [box, nodes] of worded) {
       const id = box.parentNode.querySelector("h2")?.id, step = box.closest("section") && parts.find((each) => each.id === id);
       const of = box.dataset.of ? run.scenarios.filter((each) => each.id === box.dataset.of) : run.scenarios;
       box.replaceChildren(...(whole ? nodes : box.matches(".wins") ? wins() : [step ? finding(step) : summary(of)]));
     }
-    const hidden = run.engines.filter(([name]) => !state.e.has(name));
     for (const box of remarks) {
       if (box.dataset.e || worded.some(([each]) => each === box)) continue;
-      const words = box.textContent.split(/[^\w+@.-]+/);
-      box.hidden = !box.querySelector("table") && hidden.some(([name, called]) => words.includes(name) || box.textContent.includes(called));
+      box.hidden = !box.querySelector("table") && named(box.textContent).some((name) => !state.e.has(name));
     }
     for (const box of every(".chart:not([data-live])")) {  // one in a section is of its step alone
       box.hidden = !(box.closest("section") ? all() : whole);
@@ -261,6 +272,7 @@
       }
     }
     for (const each of every("[data-e]")) each.hidden = !seen(each.dataset.e);
+    for (const plans of every("section details:has(details)")) plans.hidden = !plans.querySelector("details:not([hidden])");
     retell(whole);
     for (const box of every("#explore [name]")) {
       if (box.type === "checkbox") box.checked = state[box.name].has(box.value);
