@@ -58,6 +58,16 @@ def test_runs_are_filtered_and_the_choice_is_in_the_address(visit: Visit, site: 
     assert [row.split("\t")[2] for row in rows.all_inner_texts()] == [in_words(LAPTOP)]
 
 
+def test_the_place_of_an_engine_behind_the_eighth_is_shown_where_it_is_chosen(visit: Visit, tmp_path: Path) -> None:
+    engines = {f"e{number}": Fake(f"E{number}", 1.0 + number) for number in range(10)}
+    assert write([fabricate(tmp_path / "r", engines, rounds=6).path], tmp_path / "out") == []
+    page = visit(tmp_path / "out" / "index.html")
+    assert page.get_by_text("E9", exact=True).last.is_hidden()
+    page.get_by_label("Engine").select_option("E9")
+    assert page.locator("td").get_by_text("E9", exact=True).is_visible()
+    assert page.locator("summary").inner_text() == "2 more"
+
+
 @pytest.mark.parametrize("fragment", ["#suite=none&engine=%00", "#=&&=", "#a=%E0%A4", "#__proto__=x&length=9"])
 def test_any_fragment_leaves_a_whole_list(visit: Visit, site: Path, fragment: str) -> None:
     page = visit(site / "index.html", fragment)

@@ -8,6 +8,9 @@ function filter() {
       || (wanted.machine && row.dataset.machine !== wanted.machine)
       || (wanted.engine && !JSON.parse(row.dataset.engines).includes(wanted.engine));
     shown += !row.hidden;
+    for (const more of row.querySelectorAll("details")) {
+      more.open = [...more.querySelectorAll("li span:first-child")].some((each) => each.textContent === wanted.engine);
+    }
   }
   document.querySelector("output").textContent = `${shown} of ${rows.length}`;
   const chosen = new URLSearchParams(Object.entries(wanted).filter(([, value]) => value));
