@@ -167,7 +167,7 @@ def _among(scenarios: Iterable[ScenarioView], lacking: Collection[str]) -> str:
 
 
 def _alone(item: Standing) -> str:
-    return f"{item.title} was run alone, so there is nothing to compare it with."
+    return f"{item.title} stands alone here, so there is nothing to compare it with."
 
 
 def _most(scenarios: Iterable[ScenarioView]) -> str:
@@ -220,7 +220,10 @@ def _order(step: StepView) -> str:
         return "No engine's work was verified here." if step.lines else "No engine has a figure here."
     first = known[0]
     if len(known) == 1:
-        if any(line.row.apart for line in step.best_first):
+        others = [line for line in step.lines if line is not first]
+        if any(line.row.apart for line in others):
+            if step.failed or not all(line.row.apart for line in others):
+                return f"Only the {'files' if step.counted else 'rows'} of {first.row.title} were verified."
             return f"Only {first.row.title} {'has files that dbbench measured' if step.counted else 'returns rows'}."
         return f"Only {first.row.title} {'was verified' if len(step.lines) > 1 else 'has a figure'}."
     ranked = [line for line in known if line.row.rank]
@@ -307,7 +310,8 @@ def _overall(scenario: ScenarioView) -> str:
         among = " over the steps that were verified"
     start = f"{_most([scenario])} overall{among}"
     mean = times(first.mean_ratio or 0)
-    best = "the best of each step" if mean == "1.00" else f"on average {mean}× the best result"
+    all_best = (first.mean_ratio or 0) < 1 + 1e-9  # "1.00" may have been rounded
+    best = "the best of each step" if all_best else f"on average {mean}× the best result"
     sure = any(line.row.rank for step in _timed(scenario) for line in step.lines)
     if first.high is None or second.low is None or not sure:
         return f"{start}, from too few rounds to be sure: {first.title}, {best}; then {_mean(second)}."

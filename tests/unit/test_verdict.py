@@ -35,6 +35,10 @@ def shown(folder: Path, *fakes: Fake, rounds: int = 6, publish: bool = False) ->
         ([Fake(name, 1 + number / 1000) for number, name in enumerate("ABCDE")], "A, B and 3 others tie."),
         ([Fake("A")], ""),
         ([Fake("A"), Fake("B", bad=FAILED)], "Only A has a figure."),
+        (
+            [Fake("A"), Fake("B", gives="batches"), Fake("C", bad=FAILED)],
+            "Only the rows of A were verified. Not ranked with rows: Arrow batches (B, 60.0 ms).",
+        ),
         ([Fake("A", bad=FAILED), Fake("B", bad=FAILED)], "No engine has a figure here."),
         ([Fake("A"), Fake("B", 1e8)], "A is 100,000,000 times as fast as the next, B."),
     ],
@@ -151,7 +155,7 @@ def test_arrow_batches_alone_are_ranked(tmp_path: Path) -> None:
 
 def test_one_engine_of_several_scenarios_is_said_to_be_alone(tmp_path: Path) -> None:
     found = view(fabricate(tmp_path / "run", {"a": Fake("A")}, suite="mixes", rounds=1))
-    assert conclusion(found) == "A was run alone, so there is nothing to compare it with."
+    assert conclusion(found) == "A stands alone here, so there is nothing to compare it with."
 
 
 @pytest.mark.parametrize(("tier", "how"), [("power", "More"), ("memory", "Less")])
@@ -170,9 +174,13 @@ def test_other_durability_than_asked_for_is_in_the_answer(tier: str, how: str, t
             [Fake("A"), Fake("B", 2.0)],
             "Fastest overall: A, the best of each step; then B, 2.00×. Clear wins: A 7 of 7 steps. Smallest: A and B, ",
         ),
+        (
+            [Fake("A", {"join-1": 1.02}), Fake("B", {"join-1": 1.0, "scan-1": 3.0})],
+            "Fastest overall: A, on average 1.00× the best result; then B",
+        ),
         ([Fake("A"), Fake("B", 1.0)], "Fastest overall: a tie of A and B. No clear win in 7 steps. "),
         ([Fake("A"), Fake("B", 1.0), Fake("C", 1.0)], "Fastest overall: a tie of A, B and C."),
-        ([Fake("A")], "A was run alone, so there is nothing to compare it with."),
+        ([Fake("A")], "A stands alone here, so there is nothing to compare it with."),
         (
             [Fake("A", bad=FAILED), Fake("B", bad=FAILED)],
             "Fastest overall over the steps that were verified: a tie of A and B. No clear win in 6 steps.",
