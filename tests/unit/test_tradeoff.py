@@ -170,6 +170,8 @@ def test_a_step_against_another_has_its_unit_below() -> None:
     assert any("better up and to the left" in text for text in texts(scene))
     assert "Load, s" in texts(scene)
     assert len(rings(scene)) == 2
+    failed = replace(ROWS[0], outcome=Outcome.FAILED, value=None, remarks=(Remark(About.RECORDED, "no room"),))
+    assert "The graph: no room (load)." in texts(scenes(rows=[failed, *ROWS[1:]])["near-99-by-load"])
 
 
 def test_rings_are_of_what_is_ranked_among_what_is_shown() -> None:

@@ -71,7 +71,7 @@ def _row(line: Line, operation: str, look: Look) -> Row:
 
 def _time(seconds: float) -> str:
     unit = fitting("s", [seconds * 1.0001])
-    return f"{round(seconds / unit.size):,} {unit.symbol}"
+    return f"{seconds / unit.size:,.3g} {unit.symbol}"
 
 
 def _few(view: StepView) -> list[str]:

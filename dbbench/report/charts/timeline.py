@@ -50,21 +50,22 @@ def timeline(view: StepView, look: Look) -> Scene:
         for title, each in shown.items()
     }
     better = "" if getattr(view.step, "rate", None) else ", more is better"
+    # Of the rates: in the last ones there may be no call, and so no p99.
+    seconds = max((mine[-1][0] for mine in rates.values() if mine), default=1.0)
     for points, base, words in ((rates, "1/s", f"calls per second{better}"), (tails, "s", "p99 of a call in")):
-        frame = on_sheet(_plot(view, points, base, words, look), sheet, list(shown), _HEIGHT, 26)
+        frame = on_sheet(_plot(view, points, base, words, seconds, look), sheet, list(shown), _HEIGHT, 26)
         sheet.y = frame.bottom + (_BETWEEN - 26 if points is rates else 30)
     sheet.y += 4
     sheet.scene.text((frame.left + frame.right) / 2, sheet.y, ["seconds from the start"], 12, "grey", anchor="middle")
     return sheet.finished()
 
 
-def _plot(view: StepView, points: _Points, base: str, words: str, look: Look) -> Plot:
+def _plot(view: StepView, points: _Points, base: str, words: str, seconds: float, look: Look) -> Plot:
     """One half: rates from 0, or times on a logarithmic axis where they lie far apart."""
     values = [y for mine in points.values() for _, y in mine if y > 0]
     unit: Unit = fitting(base, values)
     wide = base == "s" and bool(values) and max(values) / min(values) > WIDE_RANGE / 10
     axis = fitting_axis([value / unit.size for value in values], logarithmic=wide, beyond=1.1)
-    seconds = max((mine[-1][0] for mine in points.values() if mine), default=1.0)
     x = Axis(0, seconds)
     heading = (
         f"{unit.symbol.removesuffix('/s')} {words}".strip()

@@ -135,8 +135,9 @@ def tradeoff(chart: Tradeoff, views: Sequence[StepView], across: Across, points:
     corner = f"{'up' if first.higher else 'down'} and to the {'right' if across.higher else 'left'}"
     rounds = f"medians of {first.rounds} rounds" if first.rounds > 1 else "one round"
     subtitle = f"better {corner}; {rounds} (logarithmic axis)"
-    sheet = Sheet(Texts(chart.title, subtitle, _notes(views, marked, others), figures=said), look)
-    hidden = any(view.withheld for view in (*views, across.view) if view)
+    steps = [*views, *filter(None, [across.view])]
+    sheet = Sheet(Texts(chart.title, subtitle, _notes(steps, marked, others), figures=said), look)
+    hidden = any(view.withheld for view in steps)
     other = f"no other{'' if all(each.sure for each in marked) else ' ranked one'}{' of those shown' if hidden else ''}"
     sheet.key([(Dot(0, 0, "ink", "circle", 14, hollow=True), f"{other} is better in both")])
     x = across.axis([point.x / below.size for point in marked])
