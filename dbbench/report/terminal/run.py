@@ -109,7 +109,7 @@ def _step(view: StepView, missing: Collection[str], width: int, *, ascii_only: b
     for line in view.lines:
         if line.withheld:
             start = f"{line.rank:>{ranks}} {_name(line):<{names}} "
-            yield from _long(f"{start}{line.value}{_mark(line)}", len(start), width)
+            yield from _wrapped(f"{start}{line.value}{_mark(line)}", width, "dim", " " * len(start))
             continue
         bar = scale.bar(line.row.value or 0, bar_width, ascii_only=ascii_only)
         text = Text(f"{line.rank:>{ranks}} {_name(line):<{names}} ")
@@ -187,13 +187,6 @@ def _overall(scenario: ScenarioView, width: int) -> Iterator[Text]:
     for number, text in enumerate(_table(table, width)):
         yield Text(text, style="dim" if not number else "")
     yield Text()
-
-
-def _long(text: str, indent: int, width: int) -> Iterator[Text]:
-    """A line that may be too long; what doesn't fit goes under its words."""
-    start = text[: len(text) - len(text.lstrip())]
-    lines = textwrap.wrap(text.lstrip(), width, initial_indent=start, subsequent_indent=" " * indent)
-    yield from (Text(line, style="dim") for line in lines)
 
 
 def _amount(base: str, value: float | None) -> str:
