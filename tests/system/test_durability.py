@@ -85,7 +85,7 @@ LIARS = {
     "faulty-early": ("process", "failed", "acknowledged commits lost"),
     "faulty-half": ("process", "failed", "half transaction"),
     "faulty-once": ("process", "failed", "could not be used again: RuntimeError: the database is damaged"),
-    "faulty-stuck": ("process", "error", "no commit within 10 s (--timeout)"),
+    "faulty-stuck": ("process", "error", "no commit within 30 s (--timeout)"),
     "faulty-dying": ("process", "error", "RuntimeError: no more commits today"),
     "faulty-kills-import": ("process", "error", "signal 11"),
     "faulty-driver": ("process", "error", "dbbench_driver_that_is_nowhere is missing"),
@@ -96,7 +96,7 @@ LIARS = {
 @pytest.fixture(scope="module")
 def liars(tmp_path_factory: pytest.TempPathFactory) -> tuple[subprocess.CompletedProcess[str], TierChecks]:
     # With this seed faulty-dying has more than half a second to die by itself before the first kill.
-    seeded = ("--kills", "3", "--seed", "24", "--timeout", "10")
+    seeded = ("--kills", "3", "--seed", "24", "--timeout", "30")
     return run_check(tmp_path_factory.mktemp("liars"), *LIARS, "--tier", "process", *seeded)
 
 
@@ -113,7 +113,7 @@ def test_each_lie_is_caught_and_harms_no_other_engine(liars, engine: str) -> Non
 def test_what_a_liar_lost_is_counted(liars) -> None:
     _, checks = liars
     early, half, once = (checks[f"faulty-{name}", "process"]["kills"] for name in ("early", "half", "once"))
-    assert 0 < early["lost"] <= 3 * 19
+    assert 0 < early["lost"] <= 3 * 199
     assert early["lost"] + early["found"] >= early["acknowledged"]
     assert 0 < half["half"] <= 3
     assert half["lost"] == 0

@@ -17,7 +17,7 @@ FAULTS = {
     "faulty-raises": ("failed", "RuntimeError: boom"),
     "faulty-crashes": ("crashed", "SIGSEGV"),
     "faulty-exits": ("crashed", "status 3"),
-    "faulty-hangs": ("timeout", "stopped after 20 s (--trial-timeout)"),
+    "faulty-hangs": ("timeout", "stopped after 40 s (--trial-timeout)"),
     "faulty-eats": ("out of memory", "stopped above 400 MiB (--trial-memory)"),
     "faulty-lies": ("wrong", "1 of"),
     "faulty-prints": ("ok", ""),
@@ -38,7 +38,7 @@ FAULTS = {
 def faulty_run(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, subprocess.CompletedProcess[str]]:
     folder = tmp_path_factory.mktemp("faulty")
     engines = [word for name in ("sqlite", *FAULTS) for word in ("--engine", name)]
-    limits = ["--trial-timeout", "20", "--trial-memory", "400MiB", "--format", "csv,md,svg"]
+    limits = ["--trial-timeout", "40", "--trial-memory", "400MiB", "--format", "csv,md,svg"]
     command = ["suite", "invoices", "--scale", "0.02", "--rounds", "1", "--out", "run"]
     return folder, run_dbbench(folder, *command, *engines, *limits, plugins=("faulty",), TMPDIR=str(folder))
 
@@ -115,7 +115,7 @@ def test_faults_are_named_in_the_table_and_the_charts(faulty_run) -> None:
         if outcome not in ("ok", "wrong"):
             assert f"{engine} " in table
             assert outcome in table
-    for words in ("killed by SIGSEGV", "RuntimeError: boom", "stopped after 20 s"):
+    for words in ("killed by SIGSEGV", "RuntimeError: boom", "stopped after 40 s"):
         assert words in done.stdout
         assert words in page
     assert (folder / "run" / "report" / "invoices-join-2.svg").stat().st_size > 3_000

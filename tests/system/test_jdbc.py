@@ -182,7 +182,7 @@ def test_signals_end_it_and_nothing_stays_behind(tmp_path: Path, number: signal.
         assert child.stdout
         assert child.stdout.readline() == b"open\n"
         child.send_signal(number)
-        assert child.wait(20) == status
+        assert child.wait(120) == status
     assert sorted(path.name for path in tmp_path.iterdir()) == ["data", "temporary"]
     assert not list((tmp_path / "temporary").iterdir())
     mine = re.compile(rf"(?<!\d){child.pid}(?!\d)")

@@ -61,7 +61,7 @@ FAULTS = {
 @pytest.fixture(scope="module")
 def stores(tmp_path_factory: pytest.TempPathFactory) -> Path:
     engines = ("store-good", *FAULTS, "store-crashes-on-close", "store-hangs-on-close")
-    return run_suite(tmp_path_factory.mktemp("stores"), SUITE, engines, "--trial-timeout", "15")
+    return run_suite(tmp_path_factory.mktemp("stores"), SUITE, engines, "--trial-timeout", "30")
 
 
 @pytest.mark.parametrize("engine", FAULTS)
@@ -83,7 +83,7 @@ def test_the_good_store_is_untouched(stores: Path) -> None:
 
 @pytest.mark.parametrize(
     ("engine", "words"),
-    [("store-crashes-on-close", "killed by SIGSEGV"), ("store-hangs-on-close", "stopped after 15 s (--trial-timeout)")],
+    [("store-crashes-on-close", "killed by SIGSEGV"), ("store-hangs-on-close", "stopped after 30 s (--trial-timeout)")],
 )
 def test_what_was_measured_before_a_close_that_fails_stands(stores: Path, engine: str, words: str) -> None:
     for step in STEPS:

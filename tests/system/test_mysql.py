@@ -422,8 +422,8 @@ def test_a_server_that_is_killed_in_the_middle_of_a_step(tmp_path: Path) -> None
 
 
 def test_a_server_that_hangs(tmp_path: Path) -> None:
-    told = first_fault(tmp_path, signal.SIGSTOP, "--trial-timeout", "30", "--scale", "0.3")
-    assert told == "timeout: stopped after 30 s (--trial-timeout)"
+    told = first_fault(tmp_path, signal.SIGSTOP, "--trial-timeout", "60", "--scale", "0.3")
+    assert told == "timeout: stopped after 60 s (--trial-timeout)"
 
 
 def test_what_a_killed_server_leaves_is_taken_up(tmp_path: Path) -> None:

@@ -17,7 +17,7 @@ SUITE = ("suite", TINY, "--scale", "0.1", "--out", "run")
 def figures(run: Path, engine: str) -> set[str]:
     """Every time of an engine's trials: its sizes are those of any SQLite."""
     results = [result for result in Run.open(run).results() if result.engine_name == engine]
-    return {f"{step.value:.6g}" for result in results for step in result.steps if step.unit == "s"}
+    return {repr(step.value)[:12] for result in results for step in result.steps if step.unit == "s"}
 
 
 def test_a_run_for_publication_shows_and_writes_nothing_of_what_is_forbidden(

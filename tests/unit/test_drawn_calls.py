@@ -141,7 +141,7 @@ def test_each_call_takes_its_own_values_and_some_are_compared(
 
 
 @pytest.mark.parametrize(
-    "more", [{"clients": Clients(threads=2)}, {"clients": Clients(processes=2)}, {"duration": 0.2}], ids=str
+    "more", [{"clients": Clients(threads=2)}, {"clients": Clients(processes=2)}, {"duration": 1}], ids=str
 )
 def test_clients_and_durations(context: StepContext, more: dict[str, Any]) -> None:
     found = query.measure(changed(QUERY, **more), context)

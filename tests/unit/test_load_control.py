@@ -369,7 +369,7 @@ def null(tmp_path: Path) -> Null:
 @pytest.mark.parametrize("clients", [Clients(), Clients(threads=2), Clients(threads=2, processes=2)])
 def test_warm_up_and_ramp_up_are_made_and_do_not_count(null: Null, clients: Clients) -> None:
     job = Job(
-        "read", (), 2, 0, seed=1, inputs=records("read"), duration=0.05, warm_up_seconds=0.01, ramp_up=0.02
+        "read", (), 2, 0, seed=1, inputs=records("read"), duration=0.5, warm_up_seconds=0.01, ramp_up=0.02
     )  # fmt: skip
     found = drive(null, null.connect(), job, clients)
     assert found.warm_up.count > 2 * clients.count

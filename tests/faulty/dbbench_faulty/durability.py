@@ -20,17 +20,17 @@ class Early(Faulty):
     """Acknowledges before it commits."""
 
     class session_class(SQLiteSession):
-        """Commits every twentieth time; the others only say so."""
+        """Commits every 200th time; the others only say so."""
 
         calls = 0
 
         def begin(self) -> None:
-            if self.calls % 20 == 0:
+            if self.calls % 200 == 0:
                 super().begin()
 
         def commit(self) -> None:
             self.calls += 1
-            if self.calls % 20 == 0:
+            if self.calls % 200 == 0:
                 super().commit()
 
     durability = PROCESS

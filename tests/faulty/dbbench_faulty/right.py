@@ -43,7 +43,7 @@ class SQLiteFile(Engine):
         return {"SQLite": sqlite3.sqlite_version}
 
     def connection(self):
-        made = sqlite3.connect(self.directory / "data.db", isolation_level=None, timeout=5, check_same_thread=False)
+        made = sqlite3.connect(self.directory / "data.db", isolation_level=None, timeout=60, check_same_thread=False)
         made.execute("PRAGMA journal_mode = WAL").fetchall()
         made.execute(f"PRAGMA synchronous = {self.durability[self.tier]['synchronous']}")
         return made

@@ -175,4 +175,4 @@ class Later(TextFile):
     """Says that texts are there before they are."""
 
     def append(self, keys: Sequence[int], texts: Sequence[str]) -> None:
-        threading.Timer(0.2, super().append, (keys, texts)).start()
+        threading.Timer(1, super().append, (keys, texts)).start()

@@ -194,7 +194,7 @@ class Later(VectorFile):
         add = super().append
 
         def run() -> None:
-            time.sleep(0.2)
+            time.sleep(1)
             add(keys, vectors, labels)
 
         threading.Thread(target=run).start()
@@ -210,5 +210,5 @@ class Foresees(VectorFile):
     def nearest(self, query: Any, k: int, where: int | None, effort: int) -> Any:
         found = super().nearest(query, k, where, effort)
         if threading.active_count() > 1 and hasattr(self, "gone"):
-            found[-1] = self.gone[-1]
+            found[-1] = self.gone.max()  # the last to be added
         return found

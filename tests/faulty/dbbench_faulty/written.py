@@ -92,7 +92,7 @@ class Fiftieth(Queues):
 
 
 class Behind(Queues):
-    """Writes in a thread of its own, half a second later; a new session waits for it."""
+    """Writes in a thread of its own, two seconds later; a new session waits for it."""
 
     writing: threading.Thread | None = None
 
@@ -102,7 +102,7 @@ class Behind(Queues):
             self.writing.start()
 
     def write(self) -> None:
-        time.sleep(0.5)
+        time.sleep(2)
         self.settle()
 
     def connect(self) -> Session:

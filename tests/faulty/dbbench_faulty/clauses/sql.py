@@ -132,6 +132,10 @@ class BeginsNoLoad(Client):
 
 @mutant(Table, "transactions in each others way are known and made again")
 class KnowsNoConflict(Client):
+    def begin(self):
+        self.connection.execute("PRAGMA busy_timeout = 500")  # it gives up long before the other one stops waiting
+        super().begin()
+
     def retry_reason(self, exc):
         return None
 
