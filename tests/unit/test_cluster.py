@@ -6,6 +6,7 @@ import subprocess
 import sys
 from pathlib import Path
 from typing import Any
+from unittest.mock import Mock
 
 import numpy as np
 import psutil
@@ -324,6 +325,17 @@ def test_facts_of_hosts_that_make_no_sense_are_refused() -> None:
         step(host(busy=7))
     with pytest.raises(ValueError, match="hosts"):
         step()
+
+
+def test_a_host_of_this_machine_has_the_number_of_its_process() -> None:
+    """By which it is killed, should it be lost."""
+    hosts = pytest.importorskip("dbbench.cluster.hosts").Hosts(Place("local:11", 11))
+    numbers = [10, 2, 11, *range(3, 10), 1]
+    workers = {f"tls://127.0.0.1:{9000 + number}": {"name": f"h{number}", "nthreads": 1} for number in numbers}
+    hosts._client = Mock(scheduler_info=lambda n_workers: {"workers": workers})
+    assert {each.name: each.address for each in hosts._placed()} == {
+        f"h{number}": f"tls://127.0.0.1:{9000 + number}" for number in numbers
+    }
 
 
 @pytest.mark.parametrize("end", ["agent.finish()", "del agent", "os.kill(os.getpid(), signal.SIGKILL)"])
