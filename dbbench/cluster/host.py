@@ -18,6 +18,7 @@ import psutil
 
 from dbbench.cluster.alike import identity
 from dbbench.cluster.leased import HOST_ORDER, HostMachine, HostOrder, HostReply, Line, obey
+from dbbench.engine import registry
 from dbbench.engine.base import Engine
 from dbbench.engine.urls import VARIABLE
 from dbbench.loadgen.clients import ClientProcesses
@@ -51,10 +52,10 @@ def _processor_seconds() -> tuple[float, float]:
 
 def serve(order: HostOrder, line: Line, folder: Path) -> None:
     """What a host does with its order."""
-    kind: type[Engine] = resolve_name(order.engine)
     if order.clients is None:
-        line.say(HostReply(has=identity(kind)))
+        line.say(HostReply(has=identity(registry.find(order.engine))))
         return
+    kind: type[Engine] = resolve_name(order.engine)
     numbers = range(order.first, order.first + order.processes)
     clients = replace(order.clients, directory=str(folder))
     with ClientProcesses(clients, numbers, {VARIABLE: order.url}) as processes:

@@ -125,11 +125,11 @@ class Hosts:
         self._told = {"hosts": [facts for _, facts in found], "span": (merged.end - merged.begin) / 1e9}
         return replace(merged, usage=of_threads(merged.usage)) if engine.url else merged
 
-    def check(self, kinds: Mapping[str, Callable[[], Mapping[str, str]]]) -> None:
-        """Raise UserError if a host lacks what engines need, or has another. `kinds`: class -> what this host has."""
-        for kind, here in kinds.items():
+    def check(self, engines: Mapping[str, Callable[[], Mapping[str, str]]]) -> None:
+        """Raise UserError if a host lacks what engines need, or has another. `engines`: name -> what this host has."""
+        for name, here in engines.items():
             try:
-                self._client.sync(self._identified, kind, here())
+                self._client.sync(self._identified, name, here())
             except (HostLost, Unsupported, ClientFailed) as exc:
                 raise UserError(f"--cluster {self.place.address}: {exc}") from exc
             finally:
@@ -189,8 +189,8 @@ class Hosts:
     def _hear(self, event: tuple[float, Mapping[str, str]]) -> None:
         self._gone.add(event[1]["worker"])
 
-    async def _identified(self, kind: str, here: Mapping[str, str]) -> None:
-        await self._start([HostOrder(kind)] * len(self.hosts))
+    async def _identified(self, name: str, here: Mapping[str, str]) -> None:
+        await self._start([HostOrder(name)] * len(self.hosts))
         await self._until(lambda host: bool(host.ready))
         self._compare(here)
 

@@ -31,6 +31,7 @@ _LEASES = (15.0, 5.0)
 class HostOrder:
     """What the process of a host's clients is to do: to say what the host has, and to run its share of some clients."""
 
+    #: Its class if there are clients, else its name: the class of an access layer over it is in no module.
     engine: str
     url: str = ""
     clients: ClientOrder | None = None

@@ -47,7 +47,7 @@ def new_run(request: Request, report: Callable[[str], None] = lambda _line: None
     suite = choice.suite
     out = request.out or Path("dbbench-runs") / f"{suite.name}-{datetime.datetime.now():%Y%m%d-%H%M%S}"
     check_free(out)
-    look_at_hosts(request.cluster, [str(each.engine) for each in choice.engines.values()])
+    look_at_hosts(request.cluster, choice.engines.values())
     seed = request.seed if request.seed is not None else next(iter(suite.datasets.values())).seed
     datasets = draw(suite, choice.scale, seed, path.parent)
     check_room(out, datasets)

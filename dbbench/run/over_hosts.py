@@ -1,12 +1,12 @@
 """Whether a run can have its clients on the hosts of a cluster: refused before anything is made."""
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping
 from functools import partial
 from time import monotonic, sleep
 
 from dbbench.cluster.place import Place, require
-from dbbench.engine import registry
 from dbbench.engine.null import NULLS
+from dbbench.engine.probe import Probed
 from dbbench.errors import UserError
 from dbbench.results.run_directory import Run
 from dbbench.suite.model import Suite
@@ -33,39 +33,38 @@ def refuse(suite: Suite, place: Place, asked: Iterable[str], urls: Collection[st
     require()
 
 
-def look_at_hosts(place: Place | None, engines: Sequence[str]) -> None:
-    """Raise UserError where hosts elsewhere can't be reached, are too few, or differ from this for any engine."""
+def look_at_hosts(place: Place | None, engines: Iterable[Probed]) -> None:
+    """Raise UserError where hosts elsewhere can't be reached, are too few, or differ from this for an engine to run."""
     if place is None or place.local:
         return
     from dbbench.cluster.hosts import Hosts
 
-    kinds = [registry.find(name) for name in dict.fromkeys(engines)]
-    classes = [f"{kind.__module__}:{kind.__qualname__}" for kind in kinds]
+    names = {each.engine for each in engines if each.status == "available"}
     with Hosts(place) as hosts:
-        hosts.check({each: partial(_here, each) for each in classes})
+        hosts.check({name: partial(_here, name) for name in sorted(names)})
 
 
-def _here(kind: str) -> Mapping[str, str]:
+def _here(name: str) -> Mapping[str, str]:
     """What this machine has for an engine, found by a process of its own: drivers stay out of this one."""
     from dbbench.cluster.agent import Agent, Ended
     from dbbench.cluster.leased import HOST_REPLY, HostOrder
 
     agent = Agent()
-    agent.start(HostOrder(kind).sealed)
+    agent.start(HostOrder(name).sealed)
     until = monotonic() + _SECONDS
     try:
         while monotonic() < until:
             for said in agent.poll():
                 if isinstance(said, Ended):
-                    raise UserError(f"{kind}: {said.printed}")
+                    raise UserError(f"{name}: {said.printed}")
                 word = HOST_REPLY.validate_json(said)
                 if word.has:
                     return word.has
-                raise UserError(f"{kind}: {word.failure and word.failure.text}")
+                raise UserError(f"{name}: {word.failure and word.failure.text}")
             sleep(_POLL_SECONDS)
     finally:
         agent.finish()
-    raise UserError(f"{kind} could not be inspected within {_SECONDS:g} s")
+    raise UserError(f"{name} could not be inspected within {_SECONDS:g} s")
 
 
 def again(run: Run, place: Place | None) -> None:

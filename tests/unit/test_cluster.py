@@ -6,7 +6,7 @@ import subprocess
 import sys
 from pathlib import Path
 from typing import Any
-from unittest.mock import Mock
+from unittest.mock import MagicMock, Mock
 
 import numpy as np
 import psutil
@@ -17,8 +17,10 @@ from dbbench.analysis.row import Row
 from dbbench.cluster import host as process_of_host
 from dbbench.cluster.alike import differences, identity
 from dbbench.cluster.clock import Clock, Reading, best
-from dbbench.cluster.leased import HostOrder
+from dbbench.cluster.leased import HostOrder, HostReply
 from dbbench.cluster.place import Place, parse, place
+from dbbench.engine import registry
+from dbbench.engine.probe import Probed
 from dbbench.errors import UserError
 from dbbench.loadgen.histogram import EXACT, PERCENTILES, Samples
 from dbbench.loadgen.job import ClientTimings, together
@@ -26,7 +28,7 @@ from dbbench.report.conditions import host_notes
 from dbbench.report.remarks import worded
 from dbbench.results.outcome import Outcome
 from dbbench.results.trial import StepResult
-from dbbench.run.over_hosts import refuse
+from dbbench.run.over_hosts import look_at_hosts, refuse
 from dbbench.suite.steps.base import Clients
 from dbbench.suite.steps.contention import ContentionStep
 from dbbench.suite.steps.keyvalue import KeyValueStep
@@ -257,6 +259,25 @@ def test_code_that_was_changed_in_place_differs(tmp_path: Path, monkeypatch: pyt
     assert [line.partition(" is ")[0] for line in differences(before, identity(kind))] == [
         "the code of somebodys_plugin"
     ]
+
+
+@pytest.mark.parametrize("name", ["null", "sqlite+orm"])
+def test_a_host_says_what_it_has_of_an_engine_or_an_access_layer(name: str, tmp_path: Path) -> None:
+    pytest.importorskip("sqlalchemy")
+    line = Mock()
+    process_of_host.serve(HostOrder(name), line, tmp_path)
+    line.say.assert_called_once_with(HostReply(has=identity(registry.find(name))))
+
+
+def test_hosts_need_only_what_engines_that_run_need(monkeypatch: pytest.MonkeyPatch) -> None:
+    hosts = MagicMock()
+    monkeypatch.setattr(pytest.importorskip("dbbench.cluster.hosts"), "Hosts", hosts)
+    found = [Probed("a", "available", "null"), Probed("b", "available", "null"), Probed("c", "broken", "c")]
+    look_at_hosts(Place("tls://head:8786", 2), found)
+    (asked,) = hosts().__enter__().check.call_args.args
+    assert [*asked] == ["null"]
+    look_at_hosts(Place("local:2", 2), found)
+    hosts().__enter__().check.assert_called_once()
 
 
 # Secrets
