@@ -84,9 +84,15 @@ class Hosts:
                 self._client.wait_for_workers(self.place.hosts, timeout=UP_SECONDS)
             except (OSError, TimeoutError, ValueError, TypeError) as exc:
                 raise UserError(f"--cluster {self.place.address}: {self._why(exc)}") from exc
-            self._client.register_plugin(Watch())
-            self._client.subscribe_topic(TOPIC, self._hear)
-            self.hosts = self._placed()
+            try:
+                self._client.register_plugin(Watch())
+                self._client.subscribe_topic(TOPIC, self._hear)
+                self.hosts = self._placed()
+            except (ImportError, AttributeError, RuntimeError, OSError) as exc:  # a time-out is an OSError
+                raise UserError(
+                    f"--cluster {self.place.address}: {_first_line(exc)}; "
+                    "scheduler and workers need the same dbbench, with the extra cluster"
+                ) from exc
             self._ending = ending.pop_all()
         return self
 
@@ -163,8 +169,7 @@ class Hosts:
         if isinstance(exc, TimeoutError) and hasattr(self, "_client"):
             workers = len(self._client.scheduler_info(n_workers=-1)["workers"])
             return f"{workers} of {self.place.hosts} hosts came up in {UP_SECONDS:g} s"
-        first = (str(exc).strip().splitlines() or [type(exc).__name__])[0]
-        return f"the scheduler can't be reached: {first}"
+        return f"the scheduler can't be reached: {_first_line(exc)}"
 
     def _placed(self) -> list[Host]:
         """The hosts, each with its agent. Raises UserError for workers that would disturb the measuring."""
@@ -352,6 +357,10 @@ class Hosts:
             "threads": machine.threads,
             "kernel": machine.kernel,
         }
+
+
+def _first_line(exc: Exception) -> str:
+    return (str(exc).strip().splitlines() or [type(exc).__name__])[0]
 
 
 def _by_name(worker: tuple[str, Mapping[str, Any]]) -> tuple[int, str, str]:

@@ -359,6 +359,19 @@ def test_a_host_of_this_machine_has_the_number_of_its_process() -> None:
     }
 
 
+@pytest.mark.parametrize("lacks", ["scheduler", "workers"])
+def test_a_cluster_without_dbbench_is_reported(lacks: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    hosts, client = pytest.importorskip("dbbench.cluster.hosts"), MagicMock()
+    client.__enter__.return_value = client
+    client.scheduler_info.return_value = {"workers": {"tls://a:1": {"name": "a", "nthreads": 1}}}
+    call = client.register_plugin if lacks == "scheduler" else client.submit.return_value.result
+    call.side_effect = ModuleNotFoundError("No module named 'dbbench'")
+    monkeypatch.setattr(hosts, "Client", lambda *_, **__: client)
+    why = "tls://head:8786: No module named 'dbbench'; scheduler and workers need the same dbbench, with the extra"
+    with pytest.raises(UserError, match=why), hosts.Hosts(Place("tls://head:8786", 1)):
+        pass
+
+
 @pytest.mark.parametrize("end", ["agent.finish()", "del agent", "os.kill(os.getpid(), signal.SIGKILL)"])
 def test_a_host_that_is_no_longer_wanted_leaves_no_folder(end: str, tmp_path: Path) -> None:
     script = [sys.executable, "-c", WAITING + f"assert os.listdir({str(tmp_path)!r})\n" + end]
