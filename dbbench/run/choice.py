@@ -127,7 +127,7 @@ def _asked(
             raise UserError("--from builds on this machine alone; omit it, or --fleet")
         refuse_fleet(suite, request.urls, budget=bool(request.precision or request.time_limit))
     elif request.cluster:
-        refuse(suite, request.cluster, request.engines, request.urls)
+        refuse(suite, request.engines, request.urls)
         return tuple(request.urls), request.engines
     only = request.engines or request.config.engines
     asked = request.engines or tuple(dict.fromkeys([*request.config.engines, *known_variants]))

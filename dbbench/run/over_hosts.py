@@ -16,7 +16,7 @@ _SECONDS = 60.0
 _POLL_SECONDS = 0.05
 
 
-def refuse(suite: Suite, place: Place, asked: Iterable[str], urls: Collection[str]) -> None:
+def refuse(suite: Suite, asked: Iterable[str], urls: Collection[str]) -> None:
     """Raise UserError for engines without a server that all hosts reach, and for a suite without clients."""
     if without := [name for name in asked if name not in urls and name not in NULLS.values()]:
         raise UserError(

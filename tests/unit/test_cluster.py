@@ -140,7 +140,7 @@ def test_a_suite_over_hosts_is_still_a_suite() -> None:
 )
 def test_an_engine_that_hosts_can_not_reach_is_refused(asked: list[str], urls: list[str], why: str) -> None:
     with pytest.raises(UserError, match=why):
-        refuse(SUITE, Place("local:2", 2), asked, urls)
+        refuse(SUITE, asked, urls)
 
 
 def test_a_suite_without_clients_is_refused() -> None:
@@ -149,7 +149,7 @@ def test_a_suite_without_clients_is_refused() -> None:
         for each in SUITE.scenarios
     ]
     with pytest.raises(UserError, match="no step of bank has clients"):
-        refuse(SUITE.model_copy(update={"scenarios": tuple(alone)}), Place("local:2", 2), [], ["postgresql"])
+        refuse(SUITE.model_copy(update={"scenarios": tuple(alone)}), [], ["postgresql"])
 
 
 # Clocks
