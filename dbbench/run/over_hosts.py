@@ -1,5 +1,6 @@
 """Whether a run can have its clients on the hosts of a cluster: refused before anything is made."""
 
+import shlex
 from collections.abc import Collection, Iterable, Mapping
 from functools import partial
 from time import monotonic, sleep
@@ -75,7 +76,7 @@ def again(run: Run, place: Place | None) -> None:
     manifest = run.manifest
     if place is None and manifest.hosts:
         hosts = "" if manifest.cluster.startswith("local:") else f" --hosts {manifest.hosts}"
-        raise UserError(f"the run at {run.path} has hosts: add --cluster {manifest.cluster}{hosts}")
+        raise UserError(f"the run at {run.path} has hosts: add --cluster {shlex.quote(manifest.cluster)}{hosts}")
     if place is not None and (place.address, place.hosts) != (manifest.cluster, manifest.hosts):
         where = f"on {manifest.hosts} hosts of {manifest.cluster}" if manifest.hosts else "without a cluster"
         raise UserError(f"the run at {run.path} was started {where}")

@@ -28,11 +28,12 @@ from dbbench.report.conditions import host_notes
 from dbbench.report.remarks import worded
 from dbbench.results.outcome import Outcome
 from dbbench.results.trial import StepResult
-from dbbench.run.over_hosts import look_at_hosts, refuse
+from dbbench.run.over_hosts import again, look_at_hosts, refuse
 from dbbench.suite.steps.base import Clients
 from dbbench.suite.steps.contention import ContentionStep
 from dbbench.suite.steps.keyvalue import KeyValueStep
 from dbbench_plugins.null import Null
+from tests.fabricated import Fake, fabricate
 from tests.unit.bank import SUITE
 from tests.unit.piped import piped
 from tests.waiting import until
@@ -141,6 +142,13 @@ def test_a_suite_over_hosts_is_still_a_suite() -> None:
 def test_an_engine_that_hosts_can_not_reach_is_refused(asked: list[str], urls: list[str], why: str) -> None:
     with pytest.raises(UserError, match=why):
         refuse(SUITE, asked, urls)
+
+
+def test_a_scheduler_that_a_run_directory_names_is_quoted(tmp_path: Path) -> None:
+    run = fabricate(tmp_path / "run", {"sqlite": Fake("SQLite")}, rounds=1)
+    run.manifest = run.manifest.model_copy(update={"cluster": "tls://a:1;id", "hosts": 2})
+    with pytest.raises(UserError, match=r"add --cluster 'tls://a:1;id' --hosts 2$"):
+        again(run, None)
 
 
 def test_a_suite_without_clients_is_refused() -> None:
