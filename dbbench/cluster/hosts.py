@@ -144,8 +144,8 @@ class Hosts:
     def spread(self, orders: Mapping[int, Sealed], program: str, errand: Errand) -> None:
         """Have the hosts carry out orders, by their numbers, by a program, each host one at a time, until all are done.
 
-        An order whose host is lost is given to another. Raises HostLost if none is left, ClientFailed for what goes
-        wrong on a host, and what `errand` raises; what still runs then is asked to clear up, and waited for.
+        An order whose host is lost is given to another. Raises HostLost if none is left, UserError or ClientFailed for
+        what goes wrong on a host, and what `errand` raises; what still runs then is asked to clear up, and waited for.
         """
         try:
             self._client.sync(self._spread, deque(orders.items()), program, errand)

@@ -13,6 +13,7 @@ from dbbench.cluster.leased import HostMachine, HostReply
 from dbbench.errors import RunError, UserError
 from dbbench.host import atomic_json
 from dbbench.host.processes import environment, python
+from dbbench.loadgen.job import Failure
 from dbbench.report.run_view import view
 from dbbench.results.run_directory import Run
 from dbbench.results.trial import Progress
@@ -101,8 +102,10 @@ def test_a_host_with_less_memory_than_a_trial_may_use_is_refused(
     run, rounds, _ = unfinished(tmp_path / "run")
     run.manifest.limits["memory"] = 2.0**59
     order = rounds.orders()[2]
-    with pytest.raises(UserError, match=r"a trial may use 536870912\.0 GiB of memory, and this host has "):
+    with pytest.raises(UserError, match=r"a trial may use 536870912\.0 GiB of memory, and this host has ") as refused:
         serve(ROUND_ORDER.dump_json(order).decode(), Mock())
+    with pytest.raises(UserError, match=r"^on host h2: a trial may use "):
+        raise piped(Failure.of(refused.value)).exception("on host h2")
     order.manifest.limits["memory_limit"] = 2.0**20
     monkeypatch.setattr(round_on_host, "drawn_again", Mock(side_effect=KeyError))  # it goes on to draw the data
     with pytest.raises(KeyError):
