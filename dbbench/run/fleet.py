@@ -126,10 +126,12 @@ class Rounds:
         self.report(replace(at, result=self.done[trial.id]))
 
     def lost(self, order: int, why: str) -> None:
-        """Drop what a lost host had of its round."""
+        """Drop what a lost host had of its round, and report that."""
         for trial in self.sent[order]:
             self.done.pop(trial.id, None)
             self.run.discard(trial)
+        at = Progress(self.sent[order][0], len(self.done), len(self.trials))
+        self.report(replace(at, note=f"{why}; its round begins anew"))
 
     def _write(self, directory: Path, name: str, data: bytes) -> None:
         if not _FILE.fullmatch(name):

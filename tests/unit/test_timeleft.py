@@ -88,6 +88,15 @@ def test_null_engines_are_no_lines_and_not_counted(tmp_path: Path, terminal: boo
     assert "null" not in out.getvalue()
 
 
+def test_a_trial_that_runs_again_counts_once(tmp_path: Path) -> None:
+    """As where a host was lost with its round, or the disk was full."""
+    run, out = fabricate(tmp_path / "run", {"a": Fake("A")}, rounds=2), io.StringIO()
+    result = next(each for each in run.results() if each.engine_name == "a")
+    with progress.watched(Console(file=out, width=200), run, publish=False) as report:
+        report(Progress(Trial(result.id, "invoices", "a", 1), 1, 6, result=result))
+    assert out.getvalue().split()[0] == "2/2"
+
+
 @pytest.mark.parametrize("terminal", [False, True])
 @pytest.mark.parametrize(("publish", "shown"), [(False, "q: try 1: 70 calls/s: passed"), (True, "q: try 1")])
 def test_each_note_of_a_long_step_is_a_line(tmp_path: Path, terminal: bool, publish: bool, shown: str) -> None:

@@ -24,7 +24,7 @@ def watched(console: Console, run: Run, *, publish: bool) -> Iterator[Callable[[
     """
     manifest, results = run.manifest, run.results()
     hidden = set(forbidden(manifest, results)) if publish else set()
-    done = sum(manifest.ranked(result.engine_name) for result in results)
+    done = {result.id for result in results if manifest.ranked(result.engine_name)}  # some may run again
     part = sum(manifest.ranked(name) for name in manifest.usable) / max(len(manifest.usable), 1)
     bar = Progress(
         TextColumn("{task.description}"),
@@ -39,18 +39,17 @@ def watched(console: Console, run: Run, *, publish: bool) -> Iterator[Callable[[
         task = bar.add_task("starting", total=1, left="")
 
         def report(event: Event) -> None:
-            nonlocal done
             if publish and event.result is not None:  # which server it is shows when it has answered
                 hidden.update(forbidden(manifest, [event.result]))
             counts = manifest.ranked(event.trial.engine)
-            done += counts and event.result is not None
             left, total = "" if hidden else _left(event), round(event.total * part)
             if counts and event.result is not None:
+                done.add(event.trial.id)
                 outcome = _worst(event.result)
                 if bar.disable or outcome is not Outcome.OK:
                     took = "" if event.trial.engine in hidden else f" {event.result.seconds:.1f} s"
                     text = (
-                        f"{done:>3}/{total} round {event.trial.round}/{manifest.rounds} {event.trial.engine:<14} "
+                        f"{len(done):>3}/{total} round {event.trial.round}/{manifest.rounds} {event.trial.engine:<14} "
                         f"{outcome}{took}{left and f', {left}'}"
                     )
                     console.print(
@@ -62,7 +61,7 @@ def watched(console: Console, run: Run, *, publish: bool) -> Iterator[Callable[[
                 text = f"    round {event.trial.round}/{manifest.rounds} {name:<14} {cleaned(note)}"
                 console.print(text, highlight=False, markup=False, style="dim")
             words = f"round {event.trial.round}/{manifest.rounds}  {name}  {event.step}"
-            bar.update(task, description=f"{words:<44}", total=total, completed=done, left=left)
+            bar.update(task, description=f"{words:<44}", total=total, completed=len(done), left=left)
 
         yield report
 
