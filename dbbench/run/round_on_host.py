@@ -78,8 +78,8 @@ def _check_memory(limits: Mapping[str, float]) -> None:
 
 
 def packed(directory: Path) -> dict[str, bytes]:
-    """The files of a trial: name, below the directory -> content."""
-    files = (path for path in directory.rglob("*") if path.is_file() and not path.is_symlink())
+    """The files of a trial: name, below the directory -> content. What was being written when a process died stays."""
+    files = (path for path in directory.rglob("[!.]*") if path.is_file() and not path.is_symlink())
     return {path.relative_to(directory).as_posix(): path.read_bytes() for path in files}
 
 

@@ -125,6 +125,7 @@ def test_what_a_host_sends_is_kept_with_its_name(tmp_path: Path) -> None:
     assert (folder / "stderr.txt").read_bytes() == b"a word"
     assert (folder / "plans" / "join-1.txt").read_bytes() == b"SCAN"
     assert [event.trial.id for event in reports] == [trial.id]
+    (folder / ".steps.json.0f").touch()
     assert set(packed(folder)) == {"result.json", "stderr.txt", "plans/join-1.txt"}
     rounds.lost(2, "host h2 lost after 3 s")
     assert not folder.exists()
