@@ -220,10 +220,11 @@ def check_steps(suite: Suite, wanted: Sequence[str], option: str = "--gate") -> 
 def check_clients(suite: Suite, allowed: int | None, hosts: int = 1) -> None:
     """Raise UserError for a step with more clients than the user allows, or than there is memory for on each host."""
     most = allowed or hosts * max(_FEW_CLIENTS, psutil.virtual_memory().total // _CLIENT_BYTES)
+    why = "--max-clients allows" if allowed else "this machine has memory for"
     for step in (step for scenario in suite.scenarios for step in scenario.steps):
         if (count := step.concurrent_clients.count) > most:
             raise UserError(
-                f"{step.name} has {count:,} clients, more than the {most:,} that this machine has memory for; "
+                f"{step.name} has {count:,} clients, more than the {most:,} that {why}; "
                 f"to start them nevertheless add --max-clients {count}"
             )
 
