@@ -136,7 +136,7 @@ def parse_settings(settings: Sequence[str]) -> dict[str, dict[str, str]]:
 
 def parse_sweeps(texts: Sequence[str]) -> list[tuple[str, str, str]]:
     """`ENGINE.OPTION=VALUE,VALUE` texts as a variant for each value: (name, option, value). Raises UserError."""
-    found = []
+    found: list[tuple[str, str, str]] = []
     for text in texts:
         place, equals, values = text.partition("=")
         engine, dot, option = place.rpartition(".")
@@ -147,9 +147,13 @@ def parse_sweeps(texts: Sequence[str]) -> list[tuple[str, str, str]]:
             )
         if len(set(each)) < max(2, len(each)):
             raise UserError(f"--sweep {text!r} needs two values or more, each once")
-        for value in each:
-            label = re.sub(r"[^a-z0-9._-]+", "-", f"{option}-{value}".lower())[:48]
-            found.append((f"{engine}@{label}", option, value))
+        labels = [re.sub(r"[^a-z0-9._-]+", "-", f"{option}-{value}".lower())[:48] for value in each]
+        if len(set(labels)) < len(labels):
+            raise UserError(
+                f"--sweep {text!r} has two values that would have one label: give each its own by "
+                f"-e {engine}@LABEL --set {engine}@LABEL.{option}=VALUE"
+            )
+        found += [(f"{engine}@{label}", option, value) for label, value in zip(labels, each, strict=True)]
     return found
 
 

@@ -147,6 +147,12 @@ def test_a_sweep_needs_two_values_each_once(text: str) -> None:
         parse_sweeps([text])
 
 
+@pytest.mark.parametrize("values", ["a,A", f"/{'x' * 48}/1,/{'x' * 48}/2"])
+def test_values_of_a_sweep_that_would_have_one_label_need_their_own(values: str) -> None:
+    with pytest.raises(UserError, match=r"its own by -e sqlite@LABEL --set sqlite@LABEL\.library=VALUE$"):
+        parse_sweeps([f"sqlite.library={values}"])
+
+
 def test_variants_with_the_same_versions_and_settings_are_named(tmp_path: Path) -> None:
     same = replace(MANY["sqlite"], told={"versions": {"SQLite": "3.50"}, "settings": {"cache_mib": 64}})
     other = replace(same, told={"versions": {"SQLite": "3.50"}, "settings": {"cache_mib": 8}})
