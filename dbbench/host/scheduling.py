@@ -10,6 +10,8 @@ from pathlib import Path
 
 #: Classes whose threads run before all others: SCHED_FIFO, SCHED_RR, SCHED_DEADLINE.
 _REAL_TIME = (1, 2, 6)
+#: Those whose threads run after the usual ones, the later the greater: SCHED_BATCH, SCHED_IDLE.
+_LATER = {3: 1, 5: 2}
 #: The share of all threads' time from which on threads count.
 _SHARE = 0.5
 
@@ -32,7 +34,7 @@ def scheduling(thread: int = 0) -> Scheduling | None:
     with contextlib.suppress(OSError, AttributeError):
         return Scheduling(
             os.getpriority(os.PRIO_PROCESS, thread),
-            os.sched_getscheduler(thread),
+            os.sched_getscheduler(thread) & ~os.SCHED_RESET_ON_FORK,
             frozenset(os.sched_getaffinity(thread)),
         )
     return None
@@ -59,6 +61,8 @@ def ahead(processes: Iterable[int], given: Scheduling | None) -> str:
 def _ahead(found: Scheduling, given: Scheduling) -> str:
     if found.policy in _REAL_TIME and given.policy not in _REAL_TIME:
         return "a real-time scheduling class"
+    if _LATER.get(found.policy, 0) < _LATER.get(given.policy, 0):
+        return "a scheduling class above the worker's"
     if found.nice < given.nice:
         return f"the nice value {found.nice} in place of {given.nice}"
     if more := found.processors - given.processors:

@@ -36,9 +36,21 @@ def test_processors_that_the_parent_has_by_now_are_given(own: Scheduling) -> Non
     assert ahead([os.getpid()], fewer.given_by_now(None))
 
 
-def test_a_thread_may_be_ahead_by_its_class(own: Scheduling, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(os, "sched_getscheduler", lambda _thread: os.SCHED_RR)
-    assert ahead([os.getpid()], own) == "a thread has a real-time scheduling class"
+@pytest.mark.parametrize(
+    ("policy", "given", "words"),
+    [
+        (os.SCHED_RR, os.SCHED_OTHER, "a thread has a real-time scheduling class"),
+        (os.SCHED_FIFO | os.SCHED_RESET_ON_FORK, os.SCHED_OTHER, "a thread has a real-time scheduling class"),
+        (os.SCHED_OTHER, os.SCHED_IDLE, "a thread has a scheduling class above the worker's"),
+        (os.SCHED_OTHER | os.SCHED_RESET_ON_FORK, os.SCHED_OTHER, ""),
+        (os.SCHED_IDLE, os.SCHED_BATCH, ""),
+    ],
+)
+def test_a_thread_may_be_ahead_by_its_class(
+    own: Scheduling, monkeypatch: pytest.MonkeyPatch, policy: int, given: int, words: str
+) -> None:
+    monkeypatch.setattr(os, "sched_getscheduler", lambda _thread: policy)
+    assert ahead([os.getpid()], replace(own, policy=given)) == words
 
 
 @pytest.mark.parametrize(("works", "words"), [(True, "a thread has the nice value"), (False, "")])
