@@ -36,7 +36,9 @@ from dbbench.host.processes import (
     environment,
     forbid_core_dumps,
     kill_all,
+    last_line,
     python,
+    signal_name,
 )
 from dbbench.results.crash_checks import CheckVerdict, Kills, Syncs, TierCheck
 from dbbench.results.outcome import Outcome
@@ -317,11 +319,9 @@ class Checker:
         ended(writer.process, _LAST_WORDS_SECONDS)
         if failed := self._failed():
             return failed["detail"]
-        status = writer.process.returncode
-        lines = (self.directory / "stderr.txt").read_text("utf-8", errors="replace").strip().splitlines()
-        said = f": {lines[-1][:200]}" if lines else ""
+        status, said = writer.process.returncode, last_line(self.directory / "stderr.txt")
         if status is not None and status < 0:
-            return f"its process ended by {signal.Signals(-status).name}{said}"
+            return f"its process ended by {signal_name(-status)}{said}"
         return f"its process ended with status {status}{said}"
 
 

@@ -23,7 +23,7 @@ import psutil
 
 from dbbench.engine.template import Template
 from dbbench.errors import ServerFailed, Unavailable
-from dbbench.host.processes import end_with_parent, ended, stop
+from dbbench.host.processes import end_with_parent, ended, signal_name, stop
 
 if TYPE_CHECKING:
     import pwd
@@ -220,5 +220,5 @@ def _account(names: Sequence[str]) -> pwd.struct_passwd:
 
 def _ending(status: int) -> str:
     if status < 0:
-        return f"was killed by {signal.Signals(-status).name}"
+        return f"was killed by {signal_name(-status)}"
     return f"ended with status {status}"

@@ -2,7 +2,6 @@
 
 import os
 import pickle
-import signal
 import subprocess
 import sys
 import tempfile
@@ -10,7 +9,7 @@ from collections.abc import Callable
 from typing import TypeVar
 
 from dbbench.errors import DbbenchError, UserError
-from dbbench.host.processes import end_with_parent, ended, environment, python, stop_with_its_own
+from dbbench.host.processes import end_with_parent, ended, environment, python, signal_name, stop_with_its_own
 from dbbench.message import cleaned
 
 Result = TypeVar("Result")
@@ -29,7 +28,7 @@ def apart(what: str, call: Callable[[], Result]) -> Result:
     done = subprocess.run(command, input=pickle.dumps(call), capture_output=True, env=environment(), check=False)
     said = done.stderr.decode("utf-8", "replace")
     if done.returncode:
-        how = f"its reader was ended by {signal.Signals(-done.returncode).name}" if done.returncode < 0 else ""
+        how = f"its reader was ended by {signal_name(-done.returncode)}" if done.returncode < 0 else ""
         reason = how or (said.strip().splitlines() or [f"exit status {done.returncode}"])[-1]
         raise UserError(f"{what} can't be read: {reason}; it may be damaged: write it anew")
     sys.stderr.write(said)

@@ -81,6 +81,17 @@ def run_to_end(command: Sequence[str], folder: Path, seconds: float) -> subproce
     )
 
 
+def signal_name(number: int) -> str:
+    """The name of a signal, or its number where it has none: most real-time ones."""
+    return next((each.name for each in signal.Signals if each == number), f"signal {number}")
+
+
+def last_line(printed: Path) -> str:
+    """The last line of what a child printed, where a library reports why it aborts, after a colon; empty for none."""
+    lines = printed.read_text("utf-8", errors="replace").strip().splitlines()
+    return f": {lines[-1][:200]}" if lines else ""
+
+
 def first_on_path(folder: object) -> dict[str, str]:
     """What `environment` takes for a child that looks for packages in `folder` before anywhere else."""
     return {"PYTHONPATH": os.pathsep.join(filter(None, (str(folder), os.environ.get("PYTHONPATH", ""))))}

@@ -28,7 +28,17 @@ import psutil
 from dbbench.engine.urls import VARIABLE, secrets
 from dbbench.host import interference
 from dbbench.host.control_group import Group
-from dbbench.host.processes import adopt_orphans, ended, environment, first_on_path, forbid_core_dumps, kill_all, python
+from dbbench.host.processes import (
+    adopt_orphans,
+    ended,
+    environment,
+    first_on_path,
+    forbid_core_dumps,
+    kill_all,
+    last_line,
+    python,
+    signal_name,
+)
 from dbbench.results.outcome import Outcome
 from dbbench.run.child_output import Output
 from dbbench.run.copies import Copies
@@ -259,16 +269,10 @@ class Supervisor:
             return Outcome.OUT_OF_MEMORY, f"killed by the system at {limit:,.0f} MiB (--memory-limit)"
         if ending == "silent":
             return Outcome.FAILED, "its supervisor stopped responding, as after SIGSTOP, and the trial was ended"
-        said = self._last_words()
+        said = last_line(self.directory / "stderr.txt")
         if status < 0:
-            name = next((number.name for number in signal.Signals if number == -status), f"signal {-status}")
-            return Outcome.CRASHED, f"killed by {name}{said}"
+            return Outcome.CRASHED, f"killed by {signal_name(-status)}{said}"
         return Outcome.CRASHED, f"the process ended itself with status {status}{said}"
-
-    def _last_words(self) -> str:
-        """The last line on standard error, where a library reports why it aborts."""
-        lines = (self.directory / "stderr.txt").read_text("utf-8", errors="replace").strip().splitlines()
-        return f": {lines[-1][:200]}" if lines else ""
 
 
 def _beat() -> None:
