@@ -1,9 +1,13 @@
 """The outcome of a step, in one word, and that of an exception."""
 
+import re
 from enum import StrEnum
 
 from dbbench.errors import HostLost, ServerFailed, TimedOut, Unavailable, Unsupported, WrongAnswer
 
+#: What engines and systems say when the disk is full, and what else of the system may have no space left.
+_NO_SPACE = re.compile(r"(?i)no space left|\b(disk|storage) ?(is )?full\b|quota exceeded")
+_ELSE = re.compile(r"(?i)shared memory|semaphore")
 #: What every report says of a figure whose work nothing was compared with.
 UNVERIFIED = "not verified"
 
@@ -40,6 +44,11 @@ class Outcome(StrEnum):
 
 #: The step did its work, and what it was to reach it didn't: there is no figure.
 FELL_SHORT = (Outcome.SATURATED, Outcome.NO_RATE, Outcome.NO_RECALL)
+
+
+def disk_is_full(detail: str) -> bool:
+    """Whether a message says that there is no room on the disk."""
+    return bool(_NO_SPACE.search(detail)) and not _ELSE.search(detail)
 
 
 def described(exc: BaseException) -> tuple[Outcome, str]:

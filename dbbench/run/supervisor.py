@@ -12,7 +12,6 @@ from __future__ import annotations
 
 import contextlib
 import os
-import re
 import shutil
 import signal
 import subprocess
@@ -39,7 +38,7 @@ from dbbench.host.processes import (
     python,
     signal_name,
 )
-from dbbench.results.outcome import Outcome
+from dbbench.results.outcome import Outcome, disk_is_full
 from dbbench.run.child_output import Output
 from dbbench.run.copies import Copies
 from dbbench.run.worker_process import WorkerProcess
@@ -48,8 +47,6 @@ if TYPE_CHECKING:
     from dbbench.results.trial import TrialResult
 
 INTERRUPTED = 130
-#: What engines and systems say when the disk is full.
-_NO_SPACE = re.compile(r"(?i)no space left|\b(disk|storage) ?(is )?full\b|quota exceeded")
 _POLL_SECONDS = 0.1
 _CHILDREN_SECONDS = 1.0
 _DEAD_SECONDS = 30
@@ -216,7 +213,7 @@ class Supervisor:
                 text = detail if reached else f"not reached: {detail} in {record.running}"
                 steps[name] = StepResult(name=name, outcome=outcome, detail=text)
         for name, step in steps.items():
-            if step.outcome in (Outcome.FAILED, Outcome.CRASHED) and _NO_SPACE.search(step.detail):
+            if step.outcome in (Outcome.FAILED, Outcome.CRASHED) and disk_is_full(step.detail):
                 steps[name] = step.because(Outcome.DISK_FULL, step.detail)
         if done == len(planned.steps) and (status or ending != "ended" or not record.ended):
             remarks.append(f"after its last step: {detail}")

@@ -97,6 +97,8 @@ def test_a_trial_ends_before_the_disk_is_full(
         ("IoError: pwritev: StorageFull", Outcome.DISK_FULL),
         ("OSError: [Errno 122] Disk quota exceeded", Outcome.DISK_FULL),
         ("OperationalError: disk I/O error", Outcome.FAILED),
+        ('DiskFull: could not resize shared memory segment "/PostgreSQL.7": No space left on device', Outcome.FAILED),
+        ("ServerFailed: could not create semaphores: No space left on device", Outcome.FAILED),
     ],
 )
 def test_an_engine_that_has_no_space_left_did_not_fail(tmp_path: Path, detail: str, outcome: Outcome) -> None:
