@@ -41,7 +41,7 @@ from dbbench.host.processes import (
     signal_name,
 )
 from dbbench.results.crash_checks import CheckVerdict, Kills, Syncs, TierCheck
-from dbbench.results.outcome import Outcome
+from dbbench.results.outcome import Outcome, disk_is_full
 from dbbench.run.supervisor import INTERRUPTED
 
 #: A writer is killed this many seconds after its first commit, at least and at most.
@@ -58,7 +58,7 @@ class Interrupted(Exception):
 
 
 class Failed(Exception):
-    """The engine did not get as far as to be killed."""
+    """The engine did not get as far as to be killed, or was too slow, or the disk is full: its data may be whole."""
 
 
 class Writer:
@@ -198,13 +198,13 @@ class Checker:
         return Kills(kills, len(acknowledged), found, len(lost), len(half), unreadable)
 
     def _until_used(self, writer: Writer, *, last_look: bool) -> str:
-        """Wait for the first commit, or for the writer's end; why that didn't come, or nothing."""
+        """Wait for the first commit, or for the writer's end; why that didn't come, or nothing. Raises Failed."""
         limit = self.task.seconds
         goes_on = self._listen(writer, limit, first_only=True)
         if writer.last >= writer.first:
             return ""
         if goes_on:
-            return f"no {'answer' if last_look else 'commit'} within {limit:g} s (--timeout)"
+            raise Failed(f"no {'answer' if last_look else 'commit'} within {limit:g} s (--timeout)")
         if (
             last_look
             and ended(writer.process, _LAST_WORDS_SECONDS)
@@ -212,7 +212,9 @@ class Checker:
             and not self._failed()
         ):
             return ""  # a crash on closing is no concern of this
-        return self._last_words(writer)
+        if disk_is_full(why := self._last_words(writer)):
+            raise Failed(why)
+        return why
 
     def _listen(self, writer: Writer, seconds: float, *, first_only: bool = False) -> bool:
         """Collect acknowledgements for some time, or until the first; return whether the writer still runs."""
@@ -239,6 +241,8 @@ class Checker:
         try:
             if reason := self._until_used(writer, last_look=True):
                 return Syncs(uncounted=reason)
+        except Failed as exc:
+            return Syncs(uncounted=str(exc))
         finally:
             writer.kill()
         writer = self._start(data, create=False, first=1, commits=COUNTED + 1, trace=out)

@@ -2,6 +2,7 @@
 
 import json
 from pathlib import Path
+from unittest.mock import Mock
 
 import pytest
 
@@ -257,6 +258,49 @@ def test_an_engine_that_only_loads_is_unsupported_and_no_error(
     monkeypatch.setattr(Checker, "_kill_often", ended_by_itself)
     found = Checker(tmp_path)._check()
     assert (found.verdict, found.detail) == (verdict, "it has neither tables nor records")
+
+
+@pytest.mark.parametrize(
+    ("raised", "verdict", "why"),
+    [
+        ("", CheckVerdict.ERROR, "no commit within 5 s (--timeout)"),
+        ("OSError: No space left on device", CheckVerdict.ERROR, "OSError: No space left on device"),
+        ("RuntimeError: damaged", CheckVerdict.FAILED, "after kill 1 the database could not be used again: Runtime"),
+    ],
+)
+def test_only_damage_is_what_an_engine_fails_by_after_a_kill(
+    raised: str, verdict: CheckVerdict, why: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    task = {"engine": "slow", "tier": "process", "file_system": "ext4", "kills": 2, "seconds": 5}
+    atomic_json.write(tmp_path / "task.json", task)
+    checker = Checker(tmp_path)
+    checker.work.mkdir()
+
+    def start(_data: Path, *, create: bool, first: int, **_more: object) -> Mock:
+        """A writer that commits once in a new database, and never in one that is there."""
+        if raised and not create:
+            atomic_json.write(tmp_path / "failed.json", {"outcome": "failed", "detail": raised})
+        last = first if create else first - 1
+        return Mock(first=first, last=last, acknowledged=range(first, last + 1))
+
+    monkeypatch.setattr(checker, "_start", start)
+    monkeypatch.setattr(checker, "_listen", lambda writer, *_, **__: writer.last >= writer.first or not raised)
+    monkeypatch.setattr(checker, "_count_syncs", lambda: UNSYNCED)
+    found = checker._check()
+    assert found.verdict is verdict
+    assert found.detail.startswith(why)
+
+
+def test_an_engine_that_is_too_slow_to_count_its_syncs_is_declared(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    atomic_json.write(tmp_path / "task.json", {"engine": "slow", "tier": "power", "file_system": "ext4", "seconds": 5})
+    checker = Checker(tmp_path)
+    checker.work.mkdir()
+    monkeypatch.setattr(strace, "usable", lambda: "")
+    monkeypatch.setattr(checker, "_start", lambda *_, **__: Mock(first=1, last=0))
+    monkeypatch.setattr(checker, "_listen", lambda *_, **__: True)
+    assert checker._count_syncs() == Syncs(uncounted="no answer within 5 s (--timeout)")
 
 
 # Showing
