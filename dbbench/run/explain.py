@@ -53,9 +53,10 @@ def explain(
         found = []
         for name in names:
             report(f"{name}: {chosen.name}, watched")
-            steps = (*before, _longer(chosen, run, name, seconds))
+            trial = Trial(f"explain-{name}", scenario.name, name, 2)
+            steps = (*before, _longer(chosen, run, trial, seconds))
             part = scenario.model_copy(update={"steps": steps})
-            found.append(_one(ready, Trial(f"explain-{name}", scenario.name, name, 2), part, watch, folder, lock))
+            found.append(_one(ready, trial, part, watch, folder, lock))
     return folder, found
 
 
@@ -87,21 +88,21 @@ def _one(ready: Ready, trial: Trial, scenario: Scenario, watch: Watch, folder: P
     restored = [f"other files of the run were changed, now restored: {', '.join(undone)}"] if undone else []
     missing = [] if watch.py_spy else [f"no profile: py-spy is missing; {PY_SPY}"]
     watched = watched.model_copy(update={"notes": (*restored, *missing, *watched.notes)})
-    cost = _cost(ready.run, watch.step, trial.engine) or _seconds(result)
+    cost = _cost(ready.run, watch.step, trial) or _seconds(result)
     return Explained(trial.engine, scenario.steps[-1], result, watched, text, plan, cost)
 
 
-def _longer(step: AnyStep, run: Run, engine: str, seconds: float) -> AnyStep:
+def _longer(step: AnyStep, run: Run, trial: Trial, seconds: float) -> AnyStep:
     """A query with as many calls as fill the time by the run's figures, so that its clock is most of what is seen."""
-    known = [found.value for found in _known(run, step.name, engine) if found.value]
+    known = [found.value for found in _known(run, step.name, trial) if found.value]
     if not isinstance(step, QueryStep) or step.controlled or step.cold or not known:
         return step
     calls = min(_MOST_CALLS, int(seconds / max(median(known), _ASIDE)))
     return step.model_copy(update={"iterations": max(step.iterations, calls)})
 
 
-def _cost(run: Run, step: str, engine: str) -> float | None:
-    found = [_seconds(each) for each in _known(run, step, engine) if each.value]
+def _cost(run: Run, step: str, trial: Trial) -> float | None:
+    found = [_seconds(each) for each in _known(run, step, trial) if each.value]
     return median(found) if found else None
 
 
@@ -111,10 +112,11 @@ def _seconds(result: StepResult) -> float:
     return result.usage.get(Metric.CPU) or (1 / value if result.unit == "1/s" and value else value)
 
 
-def _known(run: Run, step: str, engine: str) -> list[StepResult]:
-    """What the run's rounds have of a step."""
-    mine = (result.step(step) for result in run.results() if result.engine_name == engine)
-    return [found for found in mine if found]
+def _known(run: Run, step: str, trial: Trial) -> list[StepResult]:
+    """What the run's rounds have of a step, of the trial's engine and scenario."""
+    mine = trial.engine, trial.scenario
+    known = (each.step(step) for each in run.results() if (each.engine_name, each.scenario_name) == mine)
+    return [found for found in known if found]
 
 
 def _step(run: Run, name: str) -> tuple[Scenario, AnyStep]:

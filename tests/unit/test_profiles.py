@@ -5,6 +5,7 @@ import subprocess
 import sys
 import xml.etree.ElementTree as ET
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -16,10 +17,11 @@ from dbbench.report.charts.palette import THEMES
 from dbbench.report.charts.use import use
 from dbbench.report.explained import lines, speedscope
 from dbbench.results.outcome import Outcome
-from dbbench.results.trial import StepResult
+from dbbench.results.trial import StepResult, Trial
 from dbbench.results.trial_files import WATCHED, Explained, Sample, Watched
-from dbbench.run import observer
+from dbbench.run import explain, observer
 from dbbench.suite.loader import find_suite, load_suite
+from tests.fabricated import Fake, fabricate
 from tests.waiting import until
 
 LOOPS = "main (dbbench/run/worker.py:9);timed (dbbench/loadgen/loops.py:68)"
@@ -51,6 +53,18 @@ def test_a_profile_is_what_the_clock_and_the_servers_saw() -> None:
 def test_a_functions_name_commands_no_terminal_and_ends_no_line() -> None:
     (frames,) = stacks(f"{LOOPS};\x1b[31mf\x85\x0b\rg (a.c) 3\n", 1.0)
     assert frames == ("f\ufffd\ufffd g (a.c)",)
+
+
+def test_a_step_costs_what_it_did_in_its_own_scenario(tmp_path: Path) -> None:
+    """Several may have a step of that name."""
+
+    def change(result: dict[str, Any]) -> None:
+        seconds = 1.0 if result["scenario_name"] == "threads" else 0.01
+        result["steps"] = [{"name": "mix", "outcome": "ok", "unit": "s", "value": seconds}]
+
+    run = fabricate(tmp_path / "run", {"a": Fake("A")}, suite="mixes", rounds=1, change=change)
+    assert explain._cost(run, "mix", Trial("1", "threads", "a", 2)) == 1.0
+    assert explain._cost(run, "mix", Trial("1", "accounts", "a", 2)) == 0.01
 
 
 def test_the_function_that_became_slower_comes_first() -> None:
