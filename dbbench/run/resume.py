@@ -105,8 +105,8 @@ def _built(manifest: Manifest, name: str) -> dict[str, str]:
     if variant is None or variant.built or not variant.build:
         return variant.versions if variant else {}
     chosen = manifest.options.get(name, {})
-    (path,) = (str(chosen[option]) for option in program_options(variant.engine) if chosen.get(option))
-    return variant.model_copy(update={"build": source(path).words}).versions
+    path = next((str(chosen[option]) for option in program_options(variant.engine) if chosen.get(option)), "")
+    return variant.model_copy(update={"build": source(path).words if path else ""}).versions
 
 
 def _pairs(versions: dict[str, str]) -> str:

@@ -14,7 +14,7 @@ from dbbench.engine.probe import Probed
 from dbbench.errors import UserError
 from dbbench.host import atomic_json
 from dbbench.report.run_view import View, view
-from dbbench.results.run_directory import Run
+from dbbench.results.run_directory import Run, VariantFacts
 from dbbench.run import resume, runner
 from dbbench.run.plan import Ready, plan
 from dbbench.scripting import carry_out
@@ -163,6 +163,17 @@ def test_rounds_that_would_be_of_something_else_are_refused(
     if rounds is None:
         assert resume.resumed_run(run.path, None, counts=False)
     assert (run.path / "run.json").read_bytes() == before
+
+
+def test_a_program_whose_plugin_is_gone_is_a_difference(tmp_path: Path, today: dict[str, Any]) -> None:
+    """`--from` named it, and nobody can tell by which option."""
+    run = finished(tmp_path / "run", 2)
+    shutil.rmtree(run.path / "trials" / run.results()[-1].id)
+    run.manifest.variants["a"] = VariantFacts(engine="gone", build="a library")
+    run.save()
+    today["a"] = replace(probed("a"), status="broken", detail="no module")
+    with pytest.raises(UserError, match=r"a: available then, broken \(no module\) now"):
+        resume.resumed_run(run.path, None)
 
 
 @pytest.mark.parametrize("left", ["*", "none"])
