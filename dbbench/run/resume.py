@@ -33,9 +33,9 @@ def resumed_run(
 ) -> Ready:
     """The run at `path`, to continue, or to extend to `rounds` rounds; or for trials that don't count.
 
-    Raises RunError if it can't be read, UserError if it is of another suite, if a URL or a program of it is not given
-    again, if its caches follow an older rule, if no rounds can be added, or if what is left of it would be of another
-    machine, dbbench or engine than what it has.
+    Raises RunError if it can't be read, or is to be changed while another dbbench is at work on it, UserError if it is
+    of another suite, if a URL or a program of it is not given again, if its caches follow an older rule, if no rounds
+    can be added, or if what is left of it would be of another machine, dbbench or engine than what it has.
     """
     run = Run.open(path)
     if suite is not None and suite not in (run.suite.name, run.manifest.suite):
@@ -60,7 +60,8 @@ def resumed_run(
     datasets = drawn_again(run)
     folders = found_again(run.manifest.variants)
     if rounds is not None or had_none:
-        run.save()  # from now on the run has this many rounds and these shares, also if it is interrupted
+        with run.locked():
+            run.save()  # from now on the run has this many rounds and these shares, also if it is interrupted
     answers = answers_again(run, datasets)
     fleet = cluster if run.manifest.fleet else None
     return Ready(run, trials, datasets, answers, {}, urls or {}, folders=folders, fleet=fleet)

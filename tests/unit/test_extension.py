@@ -11,7 +11,7 @@ import dbbench
 from dbbench.datasets.cache import Files
 from dbbench.engine.options import Shares
 from dbbench.engine.probe import Probed
-from dbbench.errors import UserError
+from dbbench.errors import RunError, UserError
 from dbbench.host import atomic_json
 from dbbench.report.run_view import View, view
 from dbbench.results.run_directory import Run, VariantFacts
@@ -115,6 +115,14 @@ def test_a_run_whose_caches_follow_an_older_rule_is_not_continued(tmp_path: Path
     assert Run.open(run.path).manifest.limits.keys() > limits.keys()
 
 
+def test_a_run_that_another_is_at_work_on_gets_no_rounds(tmp_path: Path, today: dict[str, Any]) -> None:
+    run = finished(tmp_path / "run", 2)
+    before = (run.path / "run.json").read_bytes()
+    with run.locked(), pytest.raises(RunError, match="another dbbench is at work on"):
+        resume.resumed_run(run.path, None, rounds=3)
+    assert (run.path / "run.json").read_bytes() == before
+
+
 def test_an_extension_that_was_interrupted_goes_on(tmp_path: Path, today: dict[str, Any], ran: list[str]) -> None:
     run = finished(tmp_path / "run", 2)
     resume.resumed_run(run.path, None, rounds=4)
@@ -169,7 +177,7 @@ def test_a_program_whose_plugin_is_gone_is_a_difference(tmp_path: Path, today: d
     """`--from` named it, and nobody can tell by which option."""
     run = finished(tmp_path / "run", 2)
     shutil.rmtree(run.path / "trials" / run.results()[-1].id)
-    run.manifest.variants["a"] = VariantFacts(engine="gone", build="a library")
+    run.manifest.variants["a"] = VariantFacts(engine="a", build="a library")
     run.save()
     today["a"] = replace(probed("a"), status="broken", detail="no module")
     with pytest.raises(UserError, match=r"a: available then, broken \(no module\) now"):
