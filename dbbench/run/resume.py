@@ -35,7 +35,7 @@ def resumed_run(
 
     Raises RunError if it can't be read, or is to be changed while another dbbench is at work on it, UserError if it is
     of another suite, if a URL or a program of it is not given again, if its caches follow an older rule, if no rounds
-    can be added, or if what is left of it would be of another machine, dbbench or engine than what it has.
+    can be added, or if what is left of it would be of another machine, dbbench or engine than it says.
     """
     run = Run.open(path)
     if suite is not None and suite not in (run.suite.name, run.manifest.suite):
@@ -52,10 +52,10 @@ def resumed_run(
     if rounds is not None:
         extend(run, rounds)
     trials = trials_of(run)
-    if counts and 0 < len(run.done(trials)) < len(trials) and (differs := list(changed(run))):
+    if counts and len(run.done(trials)) < len(trials) and (differs := list(changed(run))):
         what = "\n".join(f"  {word}: {then} then, {now} now" for word, then, now in differs)
         raise UserError(
-            f"more trials of the run at {run.path} would differ from those it has:\n{what}\nstart a new run"
+            f"the trials left of the run at {run.path} would differ from what it says:\n{what}\nstart a new run"
         )
     datasets = drawn_again(run)
     folders = found_again(run.manifest.variants)

@@ -184,14 +184,17 @@ def test_a_program_whose_plugin_is_gone_is_a_difference(tmp_path: Path, today: d
         resume.resumed_run(run.path, None)
 
 
-@pytest.mark.parametrize("left", ["*", "none"])
-def test_a_run_that_would_mix_nothing_goes_on(tmp_path: Path, today: dict[str, Any], left: str) -> None:
-    """It is finished, or has no result yet."""
+def test_a_finished_run_is_reported_anywhere_and_one_without_a_result_goes_on_where_it_began(
+    tmp_path: Path, today: dict[str, Any]
+) -> None:
+    """Else its report would name the machine that it began on."""
     run = finished(tmp_path / "run", 2)
-    for folder in run.path.glob(f"trials/{left}"):
-        shutil.rmtree(folder)
     today["machine"] = {**MACHINE, "cpu": "Another"}
     resume.resumed_run(run.path, None)
+    for folder in run.path.glob("trials/*"):
+        shutil.rmtree(folder)
+    with pytest.raises(UserError, match="CPU: AMD EPYC 9B14 then, Another now"):
+        resume.resumed_run(run.path, None)
 
 
 def test_rounds_of_another_dbbench_are_refused(
