@@ -177,12 +177,7 @@ class SQLEngine(Engine):
         if unknown := kinds - self.sql.types.keys():
             raise Unsupported(f"no column type for {min(unknown)} is known")
         session = self._sql_session()
-        for name in tables if self.url else ():
-            if self._has(session, name):
-                raise Unsupported(
-                    f"the database already has a table {name}: name another database, or drop the table if an "
-                    "interrupted run has left it"
-                )
+        self._check_free(session, tables)
         made: list[str] = []
         try:
             for name, table in tables.items():
@@ -206,8 +201,7 @@ class SQLEngine(Engine):
     def create_store(self, records: Records) -> None:
         """Make the table of records. Raises Unsupported if it already exists."""
         session = self._sql_session()
-        if self.url and self._has(session, RECORD_TABLE):
-            raise Unsupported(f"the database already has a table {RECORD_TABLE}")
+        self._check_free(session, [RECORD_TABLE])
         session.execute(self.sql.create_records(records))
         session.close()
 
@@ -223,6 +217,15 @@ class SQLEngine(Engine):
             if self._has(session, name):
                 session.execute(f"DROP TABLE {self.sql.quoted(name)}")
         session.close()
+
+    def _check_free(self, session: SQLSession, names: Iterable[str]) -> None:
+        """Raise Unsupported if a table already exists at a URL, where it may be the user's own."""
+        for name in names if self.url else ():
+            if self._has(session, name):
+                raise Unsupported(
+                    f"the database already has a table {name}: name another database, or drop the table if an "
+                    "interrupted run has left it"
+                )
 
     def _has(self, session: SQLSession, name: str) -> bool:
         try:

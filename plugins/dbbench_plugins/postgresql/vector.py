@@ -73,8 +73,7 @@ class PGVector(VectorTable, PostgreSQL):
         """Make the tables. Raises Unsupported if the server has no pgvector, or has a table of that name."""
         if not self._ask("SELECT 1 FROM pg_available_extensions WHERE name = 'vector'"):
             raise Unsupported("the server has no extension `vector` (pgvector)")
-        if taken := next((name for name in _TABLES if self.url and self._has(self.session, name)), None):
-            raise Unsupported(f"the database already has a table {taken}")
+        self._check_free(self.session, _TABLES)
         self.session.execute("CREATE EXTENSION IF NOT EXISTS vector")
         self.made = [*self.made, *_TABLES]
         try:
