@@ -3,6 +3,7 @@
 import os
 import signal
 import subprocess
+import sys
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
@@ -17,6 +18,7 @@ from dbbench.errors import RunError
 from dbbench.host import control_group
 from dbbench.host.kept_folder import cache_folder
 from dbbench.host.processes import ended, environment, python, stop, stop_with_its_own
+from dbbench.message import cleaned
 from dbbench.results.outcome import Outcome
 from dbbench.results.trial import Progress, StepResult, Trial, TrialResult
 from dbbench.run.order import TrialOrder
@@ -28,7 +30,8 @@ from dbbench.run.supervisor import INTERRUPTED, Supervisor
 from dbbench.run.worker_process import WorkerProcess
 
 _POLL_SECONDS = 0.1
-_GRACE_SECONDS = 20
+#: How long a supervisor has to end; and where it may have tables to remove at a URL.
+_GRACE_SECONDS, _GRACE_AT_URL_SECONDS = 20, 60
 #: A supervisor that was silent for so long stands still; one that goes on so long after its trial's limit hangs.
 _SILENT_SECONDS, _LATE_SECONDS = 60, 600
 #: A trial that ended like this would do so again, after as long or with as much harm: no second one.
@@ -170,17 +173,30 @@ def _supervise(
                     report_step(step, note)
                 shown, reported = step, max(reported, len(notes))
     except BaseException:
-        stop(supervisor, _GRACE_SECONDS)
+        stop(supervisor, _GRACE_AT_URL_SECONDS if url else _GRACE_SECONDS)
+        _show(directory, _said(supervisor))
         raise
-    with supervisor.stdout, supervisor.stderr:  # type: ignore[union-attr]  # they are pipes
-        error = supervisor.stderr.read().decode(errors="replace")  # type: ignore[union-attr]
+    said = _said(supervisor)
     if supervisor.returncode == INTERRUPTED:
+        _show(directory, said)
         raise KeyboardInterrupt
     if not (directory / "result.json").is_file():
-        reason = (error.strip().splitlines() or [f"status {supervisor.returncode}"])[-1]
+        reason = (said.splitlines() or [f"status {supervisor.returncode}"])[-1]
         raise RunError(
             f"the trial {directory.name} left no result: {reason}; the finished trials are kept, continue with --resume"
         )
+
+
+def _said(supervisor: subprocess.Popen[bytes]) -> str:
+    """What a supervisor that has ended said on standard error."""
+    with supervisor.stdout, supervisor.stderr:  # type: ignore[union-attr]  # they are pipes
+        return supervisor.stderr.read().decode(errors="replace").strip()  # type: ignore[union-attr]
+
+
+def _show(directory: Path, said: str) -> None:
+    """Show what a supervisor said of a trial that leaves no result to hold it."""
+    if said:
+        print(f"{directory.name}: {cleaned(said)}", file=sys.stderr)
 
 
 def _heard(supervisor: subprocess.Popen[bytes]) -> bool:

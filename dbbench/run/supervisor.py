@@ -4,8 +4,8 @@ A small process of its own between dbbench and the worker. It runs no driver's c
 answers signals; it is made the parent of all the worker's orphans, so none can get away; and when
 dbbench itself is killed, even with SIGKILL, it notices that its parent is another and ends the trial.
 
-Leaves DIR/result.json when the trial came to an end by itself or by a limit, nothing when it was
-interrupted. The trial's work directory is gone in every case.
+Leaves DIR/result.json when the trial came to an end by itself or by a limit, and when it was interrupted
+only says on standard error what it could not remove. The trial's work directory is gone in every case.
 """
 
 from __future__ import annotations
@@ -94,6 +94,8 @@ class Supervisor:
                 self.group.remove()  # dbbench does so, too, unless it was killed
             self.directory.chmod(0o777 & ~_umask())
         if ending == "interrupted":
+            with contextlib.suppress(OSError):  # dbbench was killed
+                print(*remarks, sep="\n", file=sys.stderr)
             return INTERRUPTED
         status = -signal.SIGKILL if worker.returncode is None else worker.returncode
         disturbed = interference.between(before, interference.reading()) | {"loadavg": interference.loadavg()}

@@ -3,6 +3,7 @@
 import json
 import signal
 import sqlite3
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -44,17 +45,22 @@ def test_a_name_of_ones_own_runs_and_a_table_that_is_there_is_not_touched(
 
 
 @pytest.mark.matrix
-def test_after_an_interruption_the_tables_are_gone(tmp_path: Path) -> None:
+@pytest.mark.parametrize("locked", [False, True])
+def test_after_an_interruption_the_tables_are_gone_or_named(tmp_path: Path, locked: bool) -> None:
     database = tmp_path / "mine.db"
     asked = ("--url", f"mine=sqlite:///{database}", "-e", "sqlite")
     with started(tmp_path, "suite", "invoices", "--quick", "--format", "csv", "--out", "run", *asked) as process:
         assert until(
             lambda: any('"made": true' in path.read_text() for path in tmp_path.glob("run/trials/*mine/steps.json"))
         )
-        process.send_signal(signal.SIGINT)
-        output = process.communicate(timeout=1200)[0].decode()
+        with closing(sqlite3.connect(database, timeout=60, isolation_level=None)) as other:
+            if locked:
+                other.execute("BEGIN IMMEDIATE")
+            process.send_signal(signal.SIGINT)
+            output = process.communicate(timeout=1200)[0].decode()
     assert process.returncode == 130, output
-    assert tables(database) == set()
+    assert ("mine: its tables may still be at the URL: drop them before the next run" in output) == locked
+    assert bool(tables(database)) == locked
 
 
 def test_after_a_failure_between_two_steps_the_tables_are_gone(tmp_path: Path) -> None:

@@ -229,6 +229,26 @@ def test_a_supervisor_that_stands_still_is_the_outcome_of_its_trial(
     assert not psutil.Process().children(recursive=True)
 
 
+def test_what_an_interrupted_trial_could_not_remove_is_shown(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """A supervisor has longer to remove tables at a URL."""
+    script = """def end(*_):
+    time.sleep(0.5)
+    sys.exit("its tables may still be at the URL")
+signal.signal(signal.SIGTERM, end)
+with open("new", "w") as file:
+    file.write('{"running": "one", "notes": []}')
+os.rename("new", "steps.json")
+time.sleep(60)"""
+    monkeypatch.setattr(runner, "python", lambda *_: [sys.executable, "-c", HEAD + script])
+    monkeypatch.setattr(runner, "_GRACE_SECONDS", 0.1)
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(KeyboardInterrupt):
+        runner._supervise(tmp_path, "theirs://host", (), 60, Mock(side_effect=KeyboardInterrupt))
+    assert capsys.readouterr().err == f"{tmp_path.name}: its tables may still be at the URL\n"
+
+
 def test_a_record_is_read_when_it_has_changed(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     """It is parsed while steps are timed. It is written anew once the first was seen; the supervisor ends after that."""
     script = """import pathlib
