@@ -163,7 +163,7 @@ def _supervise(
                 0 if _heard(supervisor) else silent + 1
             )  # looks, not seconds: dbbench may have been stopped as well
             if silent * _POLL_SECONDS > _SILENT_SECONDS or time.monotonic() > latest:
-                _end(supervisor, directory)
+                _end(supervisor, directory, url)
             if (version := _version(directory / "steps.json")) == read:
                 continue  # reading it takes the processor from the step that is timed
             read = version
@@ -206,14 +206,14 @@ def _heard(supervisor: subprocess.Popen[bytes]) -> bool:
     return bool(supervisor.stdout.read())
 
 
-def _end(supervisor: subprocess.Popen[bytes], directory: Path) -> None:
+def _end(supervisor: subprocess.Popen[bytes], directory: Path, url: str) -> None:
     """End a trial whose supervisor stands still or hangs. If it can't be woken, it is killed with all it started."""
     supervisor.send_signal(signal.SIGUSR1)
     supervisor.send_signal(signal.SIGCONT)
     if not ended(supervisor, _GRACE_SECONDS):
         stop_with_its_own(supervisor, grace=1)
     if not (directory / "result.json").is_file():
-        Supervisor(directory).give_up()
+        Supervisor(directory).give_up(url)
 
 
 def _version(path: Path) -> tuple[int, int]:

@@ -47,6 +47,8 @@ if TYPE_CHECKING:
     from dbbench.results.trial import TrialResult
 
 INTERRUPTED = 130
+_PRINTED = ("stdout.txt", "stderr.txt")
+_TABLES_LEFT = "its tables may still be at the URL: drop them before the next run"
 _POLL_SECONDS = 0.1
 _CHILDREN_SECONDS = 1.0
 _DEAD_SECONDS = 30
@@ -75,7 +77,7 @@ class Supervisor:
             signal.signal(number, self._interrupt)
         adopt_orphans()
         work = Path(self.process.work)
-        self.output, self.error = (Output(self.directory / name) for name in ("stdout.txt", "stderr.txt"))
+        self.output, self.error = (Output(self.directory / name) for name in _PRINTED)
         started, before = time.time(), interference.reading()
         try:
             worker = self._start(work)
@@ -102,10 +104,17 @@ class Supervisor:
         self._result(ending, status, remarks, started, disturbed).write(self.directory)
         return 0
 
-    def give_up(self) -> None:
-        """Leave the result of a trial whose own supervisor had to be killed: what the worker recorded."""
+    def give_up(self, url: str) -> None:
+        """Leave the result of a trial whose own supervisor had to be killed: what the worker recorded.
+
+        What was printed is removed where a secret of the URL may be in it.
+        """
         shutil.rmtree(self.process.work, ignore_errors=True)
-        self._result("silent", -signal.SIGKILL, [], time.time(), {}).write(self.directory)
+        for name in _PRINTED if secrets(url) else ():
+            (self.directory / name).unlink(missing_ok=True)
+        remarks = [_TABLES_LEFT] if self._has_made_tables() else []
+        self._result("silent", -signal.SIGKILL, remarks, time.time(), {}).write(self.directory)
+        self.directory.chmod(0o777 & ~_umask())
 
     def _interrupt(self, number: int, frame: object) -> None:
         self.stop = "silent" if number == signal.SIGUSR1 else "interrupted"
@@ -231,14 +240,9 @@ class Supervisor:
 
     def _remove_tables(self) -> list[str]:
         """Have another worker remove what this one made in the user's database; return a remark if it may be there."""
-        from dbbench.run.record import RunningStep
-
-        work = Path(self.process.work) / "data"
-        try:
-            if not RunningStep.read(self.directory).made:
-                return []
-        except (OSError, ValueError):  # it came to nothing, or a plugin wrote it
+        if not self._has_made_tables():
             return []
+        work = Path(self.process.work) / "data"
         try:
             work.mkdir(mode=0o700, parents=True, exist_ok=True)
             subprocess.run(
@@ -252,8 +256,17 @@ class Supervisor:
                 check=True,
             )
         except (OSError, subprocess.SubprocessError):
-            return ["its tables may still be at the URL: drop them before the next run"]
+            return [_TABLES_LEFT]
         return []
+
+    def _has_made_tables(self) -> bool:
+        """Whether the worker has made tables at a URL and not removed them."""
+        from dbbench.run.record import RunningStep
+
+        try:
+            return RunningStep.read(self.directory).made
+        except (OSError, ValueError):  # it came to nothing, or a plugin wrote it
+            return False
 
     def _ending(self, ending: str, status: int) -> tuple[Outcome, str]:
         if ending == "timeout":

@@ -24,6 +24,7 @@ from dbbench.run import copies, runner
 from dbbench.run.copies import AskedCopies, Copies, Verdict
 from dbbench.run.plan import Ready, trials_of
 from dbbench.run.record import RunningStep
+from dbbench.run.supervisor import _umask
 from dbbench.run.worker import Worker
 from dbbench.suite.model import Tier
 from dbbench.workloads import after, keyvalue
@@ -219,10 +220,15 @@ def test_a_supervisor_that_stands_still_is_the_outcome_of_its_trial(
     monkeypatch.setattr(runner, "python", lambda *_: [sys.executable, "-c", HEAD + script])
     (tmp_path / "work").mkdir()
     order(tmp_path, FILL, "kind: keyvalue, name: at-work, title: Read, operation: read")
-    done = {"steps": [{"name": "fill", "outcome": "ok", "detail": ""}], "running": "at-work", "notes": []}
+    done = {"steps": [{"name": "fill", "outcome": "ok", "detail": ""}], "running": "at-work", "notes": [], "made": True}
     atomic_json.write(tmp_path / "steps.json", done)
-    runner._supervise(tmp_path, "", (), 0.5, lambda *_: None)
-    found = atomic_json.read(tmp_path / "result.json")["steps"]
+    (tmp_path / "stdout.txt").write_text("connecting to me:geheim-4711@host")
+    runner._supervise(tmp_path, "theirs://me:geheim-4711@host", (), 0.5, lambda *_: None)
+    result = atomic_json.read(tmp_path / "result.json")
+    assert result["remarks"] == ["its tables may still be at the URL: drop them before the next run"]
+    assert not (tmp_path / "stdout.txt").exists()
+    assert tmp_path.stat().st_mode & 0o777 == 0o777 & ~_umask()
+    found = result["steps"]
     assert [(step["name"], step["outcome"]) for step in found] == [("fill", "ok"), ("at-work", "failed")]
     assert found[1]["detail"] == "its supervisor stopped responding, as after SIGSTOP, and the trial was ended"
     assert not (tmp_path / "work").exists()
