@@ -41,8 +41,9 @@ from dbbench.host.processes import (
     signal_name,
 )
 from dbbench.results.crash_checks import CheckVerdict, Kills, Syncs, TierCheck
-from dbbench.results.outcome import Outcome, disk_is_full
+from dbbench.results.outcome import Outcome, no_space
 from dbbench.run.supervisor import INTERRUPTED
+from dbbench.suite.model import Tier
 
 #: A writer is killed this many seconds after its first commit, at least and at most.
 MOMENTS = (0.02, 0.6)
@@ -172,8 +173,12 @@ class Checker:
             last_look = turn == self.task.kills
             self._tell(f"kill {turn + 1} of {self.task.kills}" if not last_look else "last look")
             writer = self._start(data, create=turn == 0, first=first, commits=0 if last_look else None)
+            undecided: Failed | None = None
             try:
-                unreadable = self._until_used(writer, last_look=last_look)
+                try:
+                    unreadable = self._until_used(writer, last_look=last_look)
+                except Failed as exc:
+                    undecided = exc
                 if unreadable and turn == 0:
                     raise Failed(unreadable)
                 stored = self._found()
@@ -182,10 +187,14 @@ class Checker:
                     lost |= acknowledged - whole
                     half |= set(stored.half)
                     found = len(whole)
-                elif turn:
+                elif turn and undecided is None:
                     lost |= acknowledged
                     found = 0
-                if unreadable or last_look:
+                if undecided and turn and self.tier is Tier.MEMORY:  # nothing was promised
+                    unreadable, undecided = str(undecided), None
+                if undecided and not (lost or half):
+                    raise undecided
+                if undecided or unreadable or last_look:
                     break
                 if not self._listen(writer, moments.uniform(*MOMENTS)):
                     after = len(writer.acknowledged)
@@ -212,7 +221,7 @@ class Checker:
             and not self._failed()
         ):
             return ""  # a crash on closing is no concern of this
-        if disk_is_full(why := self._last_words(writer)):
+        if no_space(why := self._last_words(writer)):
             raise Failed(why)
         return why
 

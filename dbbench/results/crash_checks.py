@@ -56,7 +56,7 @@ class CheckVerdict(StrEnum):
     UNSUPPORTED = "unsupported"
     #: A commit was lost, torn or not synced.
     FAILED = "failed"
-    #: It could not be checked: the engine is missing, or raised, hung or crashed before it was killed.
+    #: It could not be checked: the engine is missing, or raised, hung, crashed before it was killed, or had no room.
     ERROR = "error"
 
 

@@ -46,9 +46,14 @@ class Outcome(StrEnum):
 FELL_SHORT = (Outcome.SATURATED, Outcome.NO_RATE, Outcome.NO_RECALL)
 
 
+def no_space(detail: str) -> bool:
+    """Whether a message says that the system has no room, on the disk or elsewhere."""
+    return bool(_NO_SPACE.search(detail))
+
+
 def disk_is_full(detail: str) -> bool:
     """Whether a message says that there is no room on the disk."""
-    return bool(_NO_SPACE.search(detail)) and not _ELSE.search(detail)
+    return no_space(detail) and not _ELSE.search(detail)
 
 
 def described(exc: BaseException) -> tuple[Outcome, str]:

@@ -261,17 +261,22 @@ def test_an_engine_that_only_loads_is_unsupported_and_no_error(
 
 
 @pytest.mark.parametrize(
-    ("raised", "verdict", "why"),
+    ("tier", "raised", "whole", "verdict", "why"),
     [
-        ("", CheckVerdict.ERROR, "no commit within 5 s (--timeout)"),
-        ("OSError: No space left on device", CheckVerdict.ERROR, "OSError: No space left on device"),
-        ("RuntimeError: damaged", CheckVerdict.FAILED, "after kill 1 the database could not be used again: Runtime"),
+        ("process", "", None, CheckVerdict.ERROR, "no commit within 5 s (--timeout)"),
+        ("process", "", [], CheckVerdict.FAILED, "1 of 1 acknowledged commits lost"),
+        ("process", "", [[1, 1]], CheckVerdict.ERROR, "no commit within 5 s (--timeout)"),
+        ("memory", "", None, CheckVerdict.NOT_PROMISED, "after kill 1 the database could not be used again: no commit"),
+        ("process", "OSError: No space left on device", None, CheckVerdict.ERROR, "OSError: No space left on device"),
+        ("process", "shared memory: No space left", None, CheckVerdict.ERROR, "shared memory: No space left"),
+        ("process", "RuntimeError: damaged", None, CheckVerdict.FAILED, "after kill 1 the database could not be used"),
     ],
 )
 def test_only_damage_is_what_an_engine_fails_by_after_a_kill(
-    raised: str, verdict: CheckVerdict, why: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    task = {"engine": "slow", "tier": "process", "file_system": "ext4", "kills": 2, "seconds": 5}
+    tier: str, raised: str, whole: list[list[int]] | None, verdict: CheckVerdict, why: str,
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch,
+) -> None:  # fmt: skip
+    task = {"engine": "slow", "tier": tier, "file_system": "ext4", "kills": 2, "seconds": 5}
     atomic_json.write(tmp_path / "task.json", task)
     checker = Checker(tmp_path)
     checker.work.mkdir()
@@ -280,6 +285,8 @@ def test_only_damage_is_what_an_engine_fails_by_after_a_kill(
         """A writer that commits once in a new database, and never in one that is there."""
         if raised and not create:
             atomic_json.write(tmp_path / "failed.json", {"outcome": "failed", "detail": raised})
+        if whole is not None and not create:
+            atomic_json.write(tmp_path / "found.json", {"whole": whole, "half": []})
         last = first if create else first - 1
         return Mock(first=first, last=last, acknowledged=range(first, last + 1))
 
