@@ -12,13 +12,14 @@ from dbbench.suite.model import Scenario
 
 @dataclass(frozen=True)
 class QueryPlan:
-    """An engine's plan of a query. `note`: why it has no text, or a remark."""
+    """An engine's plan of a query. `note`: why it has no text, or a remark; `engines`: who has it, with titles."""
 
     step: str
     engine: str
     title: str
     text: str = ""
     note: Remark | None = None
+    engines: tuple[tuple[str, str], ...] = ()
 
 
 def query_plans(

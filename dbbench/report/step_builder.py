@@ -60,7 +60,14 @@ def _plans(plans: Sequence[QueryPlan], order: Sequence[str]) -> tuple[QueryPlan,
     same: dict[tuple[str, Remark | None], list[QueryPlan]] = {}
     for plan in sorted((plan for plan in plans if plan.engine in order), key=lambda plan: order.index(plan.engine)):
         same.setdefault((plan.text, plan.note), []).append(plan)
-    return tuple(replace(mine[0], title=", ".join(plan.title for plan in mine)) for mine in same.values())
+    return tuple(
+        replace(
+            mine[0],
+            title=", ".join(plan.title for plan in mine),
+            engines=tuple((plan.engine, plan.title) for plan in mine),
+        )
+        for mine in same.values()
+    )
 
 
 def _line(row: Row, unit: Unit, mark: str) -> Line:

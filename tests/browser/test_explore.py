@@ -128,15 +128,20 @@ def test_ranks_are_among_the_engines_chosen(visit: Visit, tmp_path: Path) -> Non
 
 
 def test_what_speaks_of_no_hidden_engine_stays(visit: Visit, tmp_path: Path) -> None:
-    fakes = {"a": Fake("Duck", plans={"join-1": "SCAN"}), "oracle": Fake("Duck 2", 1.7, plans={"join-1": "HASH"})}
+    fakes = {
+        "a": Fake("Duck", plans={"join-1": "SEEK"}),
+        "oracle": Fake("Duck 2", 1.7, plans={"join-1": "HASH"}),
+        "third": Fake("Third", 9.0, plans={"join-1": "SEEK"}),
+    }
     path = page_of(tmp_path, fakes, rounds=2, noise=0.0)
-    page = visit(path, "#engines=oracle&scale=log")
+    page = visit(path, "#engines=oracle,third")
     page.locator("details").evaluate_all("(all) => all.forEach((each) => { each.open = true; })")
     section = page.locator("section:has([id='invoices.join-1'])")
-    assert section.locator(".plan:visible").all_text_contents() == ["HASH"]
+    assert section.locator(".plan:visible").all_text_contents() == ["SEEK", "HASH"]
+    assert section.locator("details details summary:visible").all_inner_texts() == ["Third", "Duck 2"]
     page = visit(path, "#engines=a")
     assert page.locator("#method + p").is_visible()
-    page = visit(path, "#steps=invoices.join-1&scale=log")
+    page = visit(path, "#engines=a,oracle&steps=invoices.join-1&scale=log")
     section = page.locator("section:has([id='invoices.join-1'])")
     assert section.locator(".finding").inner_text() == "Duck; then Duck 2 ×1.70, from too few rounds to be sure."
     assert page.locator(".verdict").inner_text().endswith("the best result, from too few rounds to be sure.")

@@ -115,7 +115,7 @@
     }).filter(([engine, found]) => found && seen(engine)).sort((a, b) => a[1] - b[1]);
     if (means.length < 2) return "";
     const first = means.slice(0, 3).map(([engine, found]) => title(engine) + " " + times(found)).join("; then ");
-    const sure = parts.some((step) => step.mean && state.s.has(step.id) && chosen(step).some((row) => isRanked(step, row)));
+    const sure = scenarios.flatMap((each) => each.steps).some((step) => step.mean && state.s.has(step.id) && chosen(step).some((row) => isRanked(step, row)));
     return `Of the figures shown, by the mean over the steps: ${first} ${state.base ? "of " + state.base : "the best result"}${sure ? "" : UNSURE}.${scenarios.length < run.scenarios.length ? "" : aside(parts)}`;
   };
   const wins = () => {
@@ -272,7 +272,7 @@
       }
     }
     for (const each of every("[data-e]")) each.hidden = !seen(each.dataset.e);
-    for (const plans of every("section details:has(details)")) plans.hidden = !plans.querySelector("details:not([hidden])");
+    for (const plans of every("section details")) plans.hidden = plans.querySelector("summary [data-e]") && !plans.querySelector("summary [data-e]:not([hidden])");
     retell(whole);
     for (const box of every("#explore [name]")) {
       if (box.type === "checkbox") box.checked = state[box.name].has(box.value);
