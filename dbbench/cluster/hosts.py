@@ -88,7 +88,9 @@ class Hosts:
                 self._client.register_plugin(Watch())
                 self._client.subscribe_topic(TOPIC, self._hear)
                 self.hosts = self._placed()
-            except (ImportError, AttributeError, RuntimeError, OSError) as exc:  # a time-out is an OSError
+            except OSError as exc:  # a time-out, too
+                raise UserError(f"--cluster {self.place.address}: the hosts don't answer: {_first_line(exc)}") from exc
+            except (ImportError, AttributeError, RuntimeError) as exc:
                 raise UserError(
                     f"--cluster {self.place.address}: {_first_line(exc)}; "
                     "scheduler and workers need the same dbbench, with the extra cluster"

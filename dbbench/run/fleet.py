@@ -131,7 +131,7 @@ class Rounds:
             self.done.pop(trial.id, None)
             self.run.discard(trial)
         at = Progress(self.sent[order][0], len(self.done), len(self.trials))
-        self.report(replace(at, note=f"{why}; its round begins anew"))
+        self.report(replace(at, note=f"{why}; its round has to begin anew"))
 
     def _write(self, directory: Path, name: str, data: bytes) -> None:
         if not _FILE.fullmatch(name):

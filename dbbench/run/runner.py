@@ -1,5 +1,6 @@
 """Runs the trials of a plan, one after another, each under a supervisor."""
 
+import contextlib
 import os
 import signal
 import subprocess
@@ -196,7 +197,8 @@ def _said(supervisor: subprocess.Popen[bytes]) -> str:
 def _show(directory: Path, said: str) -> None:
     """Show what a supervisor said of a trial that leaves no result to hold it."""
     if said:
-        print(f"{directory.name}: {cleaned(said)}", file=sys.stderr)
+        with contextlib.suppress(OSError):  # the terminal is gone
+            print(f"{directory.name}: {cleaned(said)}", file=sys.stderr)
 
 
 def _heard(supervisor: subprocess.Popen[bytes]) -> bool:

@@ -95,7 +95,7 @@ class Supervisor:
             if self.group:
                 self.group.remove()  # dbbench does so, too, unless it was killed
             self.directory.chmod(0o777 & ~_umask())
-        if ending == "interrupted":
+        if "interrupted" in (ending, self.stop):
             with contextlib.suppress(OSError):  # dbbench was killed
                 print(*remarks, sep="\n", file=sys.stderr)
             return INTERRUPTED

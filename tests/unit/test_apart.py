@@ -30,7 +30,7 @@ def test_a_call_gives_what_it_gives_and_raises_what_it_raises(
     ("call", "reason"),
     [
         (os.abort, "its reader was ended by SIGABRT"),
-        (partial(signal.raise_signal, signal.SIGRTMIN + 1), f"its reader was ended by signal {signal.SIGRTMIN + 1}"),
+        (partial(signal.raise_signal, 35), "its reader was ended by signal 35"),
         (partial(sys.exit, 3), "exit status 3"),
         (partial(int, "x"), "ValueError: invalid literal .*"),
     ],

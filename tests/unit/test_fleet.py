@@ -129,7 +129,7 @@ def test_what_a_host_sends_is_kept_with_its_name(tmp_path: Path) -> None:
     assert set(packed(folder)) == {"result.json", "stderr.txt", "plans/join-1.txt"}
     rounds.lost(2, "host h2 lost after 3 s")
     assert not folder.exists()
-    assert reports[-1].note == "host h2 lost after 3 s; its round begins anew"
+    assert reports[-1].note == "host h2 lost after 3 s; its round has to begin anew"
 
 
 @pytest.mark.parametrize("name", ["../evil", "/etc/evil", "a/b/c", "plans/../../x", ".hidden", ""])

@@ -36,14 +36,18 @@ def test_processors_that_the_parent_has_by_now_are_given(own: Scheduling) -> Non
     assert ahead([os.getpid()], fewer.given_by_now(None))
 
 
+#: As in sched(7): elsewhere Python has no names for them.
+OTHER, FIFO, RR, BATCH, IDLE, RESET_ON_FORK = 0, 1, 2, 3, 5, 0x40000000
+
+
 @pytest.mark.parametrize(
     ("policy", "given", "words"),
     [
-        (os.SCHED_RR, os.SCHED_OTHER, "a thread has a real-time scheduling class"),
-        (os.SCHED_FIFO | os.SCHED_RESET_ON_FORK, os.SCHED_OTHER, "a thread has a real-time scheduling class"),
-        (os.SCHED_OTHER, os.SCHED_IDLE, "a thread has a scheduling class above the worker's"),
-        (os.SCHED_OTHER | os.SCHED_RESET_ON_FORK, os.SCHED_OTHER, ""),
-        (os.SCHED_IDLE, os.SCHED_BATCH, ""),
+        (RR, OTHER, "a thread has a real-time scheduling class"),
+        (FIFO | RESET_ON_FORK, OTHER, "a thread has a real-time scheduling class"),
+        (OTHER, IDLE, "a thread has a scheduling class above the worker's"),
+        (OTHER | RESET_ON_FORK, OTHER, ""),
+        (IDLE, BATCH, ""),
     ],
 )
 def test_a_thread_may_be_ahead_by_its_class(
