@@ -59,7 +59,7 @@ class Interrupted(Exception):
 
 
 class Failed(Exception):
-    """The engine did not get as far as to be killed, or was too slow, or the disk is full: its data may be whole."""
+    """The engine did not get as far as to be killed, or its data may be whole."""
 
 
 class Writer:
@@ -173,12 +173,8 @@ class Checker:
             last_look = turn == self.task.kills
             self._tell(f"kill {turn + 1} of {self.task.kills}" if not last_look else "last look")
             writer = self._start(data, create=turn == 0, first=first, commits=0 if last_look else None)
-            undecided: Failed | None = None
             try:
-                try:
-                    unreadable = self._until_used(writer, last_look=last_look)
-                except Failed as exc:
-                    undecided = exc
+                unreadable, undecided = self._until_used(writer, last_look=last_look)
                 if unreadable and turn == 0:
                     raise Failed(unreadable)
                 stored = self._found()
@@ -187,13 +183,13 @@ class Checker:
                     lost |= acknowledged - whole
                     half |= set(stored.half)
                     found = len(whole)
-                elif turn and undecided is None:
+                elif turn and not undecided:
                     lost |= acknowledged
                     found = 0
-                if undecided and turn and self.tier is Tier.MEMORY:  # nothing was promised
-                    unreadable, undecided = str(undecided), None
-                if undecided and not (lost or half):
-                    raise undecided
+                if undecided and self.tier is not Tier.MEMORY:
+                    if not (lost or half):
+                        raise Failed(unreadable)
+                    unreadable = ""  # what is lost is known, and no more
                 if undecided or unreadable or last_look:
                     break
                 if not self._listen(writer, moments.uniform(*MOMENTS)):
@@ -206,24 +202,26 @@ class Checker:
             first = writer.last + 2  # the one after the last acknowledged may be there too
         return Kills(kills, len(acknowledged), found, len(lost), len(half), unreadable)
 
-    def _until_used(self, writer: Writer, *, last_look: bool) -> str:
-        """Wait for the first commit, or for the writer's end; why that didn't come, or nothing. Raises Failed."""
+    def _until_used(self, writer: Writer, *, last_look: bool) -> tuple[str, bool]:
+        """Wait for the first commit, or for the writer's end; why that didn't come, or nothing.
+
+        Second, whether the data may be whole nevertheless: it was too slow, or there was no room.
+        """
         limit = self.task.seconds
         goes_on = self._listen(writer, limit, first_only=True)
         if writer.last >= writer.first:
-            return ""
+            return "", False
         if goes_on:
-            raise Failed(f"no {'answer' if last_look else 'commit'} within {limit:g} s (--timeout)")
+            return f"no {'answer' if last_look else 'commit'} within {limit:g} s (--timeout)", True
         if (
             last_look
             and ended(writer.process, _LAST_WORDS_SECONDS)
             and self._found() is not None
             and not self._failed()
         ):
-            return ""  # a crash on closing is no concern of this
-        if no_space(why := self._last_words(writer)):
-            raise Failed(why)
-        return why
+            return "", False  # a crash on closing is no concern of this
+        why = self._last_words(writer)
+        return why, no_space(why)
 
     def _listen(self, writer: Writer, seconds: float, *, first_only: bool = False) -> bool:
         """Collect acknowledgements for some time, or until the first; return whether the writer still runs."""
@@ -248,10 +246,8 @@ class Checker:
         # Made without strace, under which a server may take minutes to make its files.
         writer = self._start(data, create=True, first=1, commits=0)
         try:
-            if reason := self._until_used(writer, last_look=True):
+            if reason := self._until_used(writer, last_look=True)[0]:
                 return Syncs(uncounted=reason)
-        except Failed as exc:
-            return Syncs(uncounted=str(exc))
         finally:
             writer.kill()
         writer = self._start(data, create=False, first=1, commits=COUNTED + 1, trace=out)

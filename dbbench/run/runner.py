@@ -190,8 +190,8 @@ def _supervise(
 
 def _said(supervisor: subprocess.Popen[bytes]) -> str:
     """What a supervisor that has ended said on standard error."""
-    with supervisor.stdout, supervisor.stderr:  # type: ignore[union-attr]  # they are pipes
-        return supervisor.stderr.read().decode(errors="replace").strip()  # type: ignore[union-attr]
+    _, error = supervisor.communicate()
+    return error.decode(errors="replace").strip()
 
 
 def _show(directory: Path, said: str) -> None:
