@@ -43,7 +43,7 @@ def estimate(trial_means: Sequence[float]) -> Estimate:
 
     The percentiles are spread as Hesterberg (2015) has it ("expanded percentile"): the plain ones are too
     narrow for few trial means (they cover the truth in 85 % of cases with 7). With 5 trial means the interval is
-    the least to the greatest, which covers 93.75 %; from 6 on it covers at least 95 %.
+    the least to the greatest, which covers 93.75 %; from 6 on it covers 93 to 99 %.
     """
     middle = float(median(trial_means))
     if len(trial_means) < 2:
