@@ -117,7 +117,7 @@ def _configured(context: click.Context, _parameter: click.Parameter, path: Path 
 @click.option(
     "--quick",
     is_flag=True,
-    help="A first look: one round, of less work where the suite says so (unless --scale is given). No intervals, no ranks.",
+    help="A first look: one round, of less work where the suite says so (unless --scale is given). No intervals, no ranks but of sizes.",
 )
 @click.option(
     "--set",

@@ -44,6 +44,8 @@ class Outcome(StrEnum):
 
 #: The step did its work, and what it was to reach it didn't: there is no figure.
 FELL_SHORT = (Outcome.SATURATED, Outcome.NO_RATE, Outcome.NO_RECALL)
+#: The step changed nothing.
+DID_NOTHING = (Outcome.UNSUPPORTED, Outcome.NOT_RUN)
 
 
 def no_space(detail: str) -> bool:

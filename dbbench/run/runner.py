@@ -20,7 +20,7 @@ from dbbench.host import control_group
 from dbbench.host.kept_folder import cache_folder
 from dbbench.host.processes import ended, environment, python, stop, stop_with_its_own
 from dbbench.message import cleaned
-from dbbench.results.outcome import Outcome
+from dbbench.results.outcome import DID_NOTHING, Outcome
 from dbbench.results.trial import Progress, StepResult, Trial, TrialResult
 from dbbench.run.order import TrialOrder
 from dbbench.run.plan import Ready
@@ -237,7 +237,7 @@ def _running_step(directory: Path) -> tuple[str, list[str]]:
 
 
 def not_repeated(trials: Sequence[Trial], trial: Trial, done: Mapping[str, TrialResult]) -> TrialResult | None:
-    """The result of a trial that isn't run, because one before it ended in a way that would come again."""
+    """The result of a trial that isn't run: one before it ended in a way that would come again, or did nothing."""
     for earlier in trials:
         if earlier.id not in done or (earlier.engine, earlier.scenario) != (trial.engine, trial.scenario):
             continue
@@ -253,6 +253,8 @@ def not_repeated(trials: Sequence[Trial], trial: Trial, done: Mapping[str, Trial
                 if step.outcome is not Outcome.OK
             ]
             return trial.result(again, engine=result.engine)
+        if result.steps and all(step.outcome in DID_NOTHING for step in result.steps):
+            return trial.result(result.steps, engine=result.engine)
     return None
 
 

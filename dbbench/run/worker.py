@@ -45,7 +45,7 @@ from dbbench.message import clean
 from dbbench.results import crash_checks, trial_files
 from dbbench.results.crash_checks import Subject
 from dbbench.results.facts import ALL_THERE
-from dbbench.results.outcome import FELL_SHORT, UNVERIFIED, Outcome, described
+from dbbench.results.outcome import DID_NOTHING, FELL_SHORT, UNVERIFIED, Outcome, described
 from dbbench.results.trial import StepResult
 from dbbench.run import copies, watched
 from dbbench.run.copies import AskedCopies, Verdict
@@ -66,8 +66,6 @@ if TYPE_CHECKING:
 
 #: Outcomes of a step that did its work, whatever became of its figure.
 _WORKED = (Outcome.OK, *FELL_SHORT)
-#: Outcomes of a step that changed nothing.
-_CHANGED_NOTHING = (Outcome.UNSUPPORTED, Outcome.NOT_RUN)
 
 
 class Worker:
@@ -335,7 +333,7 @@ class Worker:
         """Check what is left of the data once more, after the engine was closed and opened again where it keeps any."""
         self._save()  # a driver may crash now
         results, steps = self.record.by_name, self.scenario.steps
-        if any(step.fills and results[step.name].outcome not in (*_WORKED, *_CHANGED_NOTHING) for step in steps):
+        if any(step.fills and results[step.name].outcome not in (*_WORKED, *DID_NOTHING) for step in steps):
             return
         writers = [step.name for step in steps if step.writes and self.workloads[step.kind].check]
         wrote = [name for name in writers if results[name].outcome in _WORKED]

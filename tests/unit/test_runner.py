@@ -100,9 +100,18 @@ def test_what_a_full_disk_ended_runs_again(run: Run, again: Again) -> None:
     assert again() == []
 
 
-def test_a_trial_that_timed_out_is_not_repeated(run: Run, again: Again) -> None:
+@pytest.mark.parametrize(
+    ("outcome", "detail", "why"),
+    [
+        (Outcome.TIMEOUT, "", "not repeated: timeout in round 1"),
+        (Outcome.UNSUPPORTED, "it has no joins", "it has no joins"),
+    ],
+)
+def test_a_trial_that_timed_out_or_did_nothing_is_not_repeated(
+    run: Run, again: Again, outcome: Outcome, detail: str, why: str
+) -> None:
     first, second = sorted((each for each in run.results() if each.engine_name == "one"), key=lambda each: each.round)
-    step = {**first.steps[0].model_dump(mode="json"), "outcome": "timeout", "value": None, "unit": ""}
+    step = {**first.steps[0].model_dump(mode="json"), "outcome": outcome, "detail": detail, "value": None, "unit": ""}
     atomic_json.write(
         run.path / "trials" / first.id / "result.json", {**first.model_dump(mode="json"), "steps": [step]}
     )
@@ -113,9 +122,7 @@ def test_a_trial_that_timed_out_is_not_repeated(run: Run, again: Again) -> None:
 
     (found,) = again(run_it)
     assert (found.id, found.seconds) == (second.id, 0)
-    assert [(step.outcome, step.detail) for step in found.steps] == [
-        (Outcome.TIMEOUT, "not repeated: timeout in round 1")
-    ]
+    assert [(step.outcome, step.detail) for step in found.steps] == [(outcome, why)]
 
 
 def better(path: Path) -> None:
