@@ -17,6 +17,7 @@ import psutil
 import pyarrow as pa
 import pytest
 
+from dbbench.datasets.cache import materialise
 from dbbench.datasets.driver_rows import CsvChunk, chunk
 from dbbench.engine import private_server, registry
 from dbbench.engine.base import Engine, Setup
@@ -24,10 +25,14 @@ from dbbench.engine.sql.session import fetch
 from dbbench.engine.traits import Publication
 from dbbench.errors import ServerFailed, Unavailable, Unsupported
 from dbbench.suite.dataset import ForeignKey
+from dbbench.suite.loader import parse_suite
 from dbbench.suite.model import Tier
 from dbbench.testing.contract import usable
+from dbbench.testing.suite_text import suite_text
+from dbbench.workloads import churn
 from tests.conftest import Dbbench, started, summary
-from tests.tables import table_of
+from tests.tables import one_table, table_of
+from tests.unit.loaded import loaded
 from tests.waiting import until
 
 pytestmark = pytest.mark.matrix
@@ -230,6 +235,16 @@ def test_a_private_server_takes_local_files_only_while_it_loads(name: str, tmp_p
         assert allowed() == 0
     finally:
         engine.close()
+
+
+def test_a_churn_leaves_the_server_and_its_session_as_a_load_does(tmp_path: Path) -> None:
+    steps = "- {kind: load, name: load, title: Load}\n- {kind: churn, name: churn, title: Churn, table: One}"
+    suite = parse_suite(suite_text("one", one_table("One", 30), steps), "one.yaml")
+    data = tmp_path / "data"
+    data.mkdir()
+    for context in loaded(suite, materialise(suite.datasets["one"]), data, registry.load("mysql")):
+        churn.measure(suite.scenarios[0].steps[1], context)  # type: ignore[arg-type]
+        assert fetch(context.session, "SELECT @@GLOBAL.local_infile, @@unique_checks") == [(0, 1)]
 
 
 def test_a_server_that_takes_no_local_files_says_so(theirs: Any, tmp_path: Path) -> None:

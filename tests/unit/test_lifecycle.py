@@ -54,6 +54,9 @@ class Recorded(Session):
     def prepare_load(self, name: str, table: Any) -> Callable[[pa.RecordBatch], None]:
         return lambda batch: self.note("insert", batch.column("Id").to_pylist())
 
+    def prepare_finish(self, tables: Any) -> dict[str, Callable[[], None]]:
+        return {"indexes": lambda: self.note("indexes", *tables), "commit": self.commit}
+
     def prepare_statement(self, sql: str) -> Callable[[], None]:
         return lambda: self.note(sql)
 
@@ -115,7 +118,8 @@ def bench(small: Suite, files: Files, tmp_path: Path) -> Callable[..., StepConte
 def test_a_churn_deletes_runs_of_keys_and_inserts_the_same_rows_again(bench: Callable[..., StepContext]) -> None:
     made = bench(Unranked)
     measured = churn.measure(CHURN, made)
-    log = made.engine.log  # type: ignore[attr-defined]
+    *log, settings = made.engine.log  # type: ignore[attr-defined]
+    assert settings == ("indexes",)
     assert len(log) == 2 * 2 * 4  # passes, runs (half of four), calls
     for delete, begin, (word, keys), commit in zip(*[iter(log)] * 4, strict=True):
         assert delete == (f"DELETE FROM Child WHERE Id BETWEEN {keys[0]} AND {keys[-1]}",)
