@@ -7,6 +7,7 @@ import sys
 import tempfile
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 from urllib.parse import quote
 
 import psutil
@@ -17,6 +18,7 @@ from dbbench.engine.base import Setup
 from dbbench.engine.sql.session import SQLEngine, fetch
 from dbbench.errors import ServerFailed, Unavailable, Unsupported
 from dbbench.host import atomic_json
+from dbbench.suite.dataset import Records
 from dbbench.suite.model import Tier
 from dbbench.testing.contract import usable
 from dbbench.testing.sql.tables import TABLES
@@ -195,6 +197,20 @@ def test_texts_are_compared_by_code_points_in_a_database_of_any_locale(
 
 
 # A private server
+
+
+@pytest.mark.parametrize("name", ["postgresql", "postgresql+pq", "postgresql+asyncpg"])
+def test_the_writes_of_a_transaction_are_prepared_once(name: str, tmp_path: Path) -> None:
+    there = engine(name, tmp_path)
+    there.open()
+    there.create_store(Records(count=5))
+    session: Any = there.connect()
+    insert = session.prepare_insert_many()
+    insert([(bytes([number]), b"") for number in range(5)])
+    query = "SELECT CAST(generic_plans + custom_plans AS integer) FROM pg_prepared_statements"
+    assert fetch(session, f"{query} WHERE statement LIKE 'INSERT%'") == [(5,)]
+    session.close()
+    there.close()
 
 
 def test_a_folder_without_programs_is_told(tmp_path: Path) -> None:

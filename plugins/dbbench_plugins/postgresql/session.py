@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from functools import partial
-from itertools import chain, count
+from itertools import chain, count, starmap
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from dbbench.engine import Dialect, Rows
@@ -144,6 +145,11 @@ class PQSession(PsycopgSession):
             return values.load_rows(0, result.ntuples, tuple)
 
         return call
+
+    def prepare_many(self, sql: str) -> Callable[[Sequence[Sequence[Any]]], object]:
+        """One call after another, a round trip each: psycopg's own would have the server plan each row anew."""
+        call = self.prepare_call(sql, 0)
+        return lambda many: deque(starmap(call, many), maxlen=0)
 
     def _executes(self) -> Callable[..., Any]:
         """What executes a prepared statement and returns its result."""
