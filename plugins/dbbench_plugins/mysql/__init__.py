@@ -142,12 +142,10 @@ class LowLevelSession(LoadSession):
 
     def prepare_call(self, sql: str, rows: int | None = None) -> Callable[..., Any]:
         """A statement with values written into its text."""
-        *texts, last = sql.encode().split(self.sql.placeholder.encode())
-        execute, literal = self.execute, self._literal
+        text, execute, literal = sql.encode(), self.execute, self._literal
 
         def run(*values: Any) -> Any:
-            pairs = zip(texts, map(literal, values), strict=True)
-            found = execute(b"".join([*(b"%b%b" % pair for pair in pairs), last]))
+            found = execute(text % tuple(map(literal, values)))
             return next(iter(found), None) if rows == 1 else list(found)
 
         return run
