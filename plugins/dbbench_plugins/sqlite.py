@@ -290,7 +290,7 @@ class SQLite(SQLEngine):
     def size(self) -> Size:
         index = None
         if ("dbstat",) in rows(self.connection, "PRAGMA module_list"):  # not every SQLite is built with it
-            query = "SELECT SUM(pgsize) FROM dbstat WHERE name IN (SELECT name FROM sqlite_schema WHERE type = 'index')"
+            query = "SELECT SUM(pgsize) FROM dbstat WHERE name IN (SELECT name FROM sqlite_master WHERE type = 'index')"
             ((index,),) = rows(self.connection, query)
         return Size(super().size().files, index)
 
