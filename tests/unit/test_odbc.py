@@ -111,6 +111,7 @@ def test_a_postgresql_url_as_keywords() -> None:
         r"pqopt={sslmode='require' application_name='it\'s'}"
     )
     assert "Server=/tmp/s;" in keywords("postgresql://me@/db?host=/tmp/s&port=1")
+    assert "Server=h;Port=5432;Database=db;UID=me;PWD=1#2;" in keywords("postgresql://me:1#2@h/db?sslmode=require")
 
 
 def test_mysql_connects_by_a_socket_or_a_host(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -39,7 +39,7 @@ class PostgreSQLODBC(ODBCServer, PostgreSQLServer):
 
 def keywords(url: str) -> str:
     """A URL in libpq's form as psqlODBC's connection string; what that has no keyword for goes to libpq as it is."""
-    parts = urlsplit(url)
+    parts = urlsplit(url.replace("#", "%23"))  # libpq knows no fragments
     given = dict(parse_qsl(parts.query, keep_blank_values=True))
     given.pop("connect_timeout", None)  # pyodbc brings its own, and psqlODBC refuses both
     values = {
