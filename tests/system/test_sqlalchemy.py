@@ -82,6 +82,8 @@ def test_a_statement_arrives_as_it_is_written(engine: SQLEngine) -> None:
     session = engine.connect()
     text = "12:30:00 :key \\: %s %% %(key)s"
     assert fetch(session, f"SELECT '{text}'") == [(text,)]
+    call = session.prepare_call(f"""SELECT '{text}?''?' AS "a?:b", ?, '?', ?""", 1)  # type: ignore[attr-defined]
+    assert tuple(call(1, 2)) == (f"{text}?'?", 1, "?", 2)
     session.close()
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
@@ -261,9 +262,15 @@ def _text(sql: str) -> Any:
 
 
 def _with_parameters(sql: str) -> tuple[Any, list[str]]:
-    """A statement with a parameter for each question mark, and their names."""
+    """A statement with a parameter for each question mark outside of quotes, and their names."""
     from sqlalchemy import text
 
-    first, *rest = sql.split("?")
-    names = [f"p{number}" for number in range(len(rest))]
-    return text(first + "".join(f":{name}{part}" for name, part in zip(names, rest, strict=True))), names
+    names: list[str] = []
+
+    def written(match: re.Match[str]) -> str:
+        if match[0] != "?":
+            return match[0].replace(":", r"\:")
+        names.append(f"p{len(names)}")
+        return f":{names[-1]}"
+
+    return text(re.sub(r"'(?:[^']|'')*'|\"[^\"]*\"|[?:]", written, sql)), names
