@@ -69,15 +69,13 @@ class USearch(Engine):
         from usearch.index import Index
 
         self.path = self.directory / "index.usearch"
-        self.index: Any = Index.restore(str(self.path)) if self.path.exists() else None
+        self.graph: Any = self.options.model_dump(exclude={"threads"})
+        self.index: Any = Index.restore(str(self.path), **self.graph)  # None if there is no file
 
     def create_vectors(self, vectors: Vectors) -> None:
         from usearch.index import Index
 
-        self.index = Index(
-            ndim=vectors.dimensions, metric=_METRICS[vectors.metric], dtype="f32",
-            connectivity=self.options.connectivity, expansion_add=self.options.expansion_add,
-        )  # fmt: skip
+        self.index = Index(ndim=vectors.dimensions, metric=_METRICS[vectors.metric], dtype="f32", **self.graph)
 
     def connect(self) -> Session:
         return USearchSession(self)

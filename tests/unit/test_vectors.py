@@ -14,7 +14,8 @@ from dbbench.datasets.cache import Files, materialise
 from dbbench.datasets.export import export
 from dbbench.datasets.neighbours import distances, nearest_distances
 from dbbench.datasets.vectors import VectorSet, arrays, matrix
-from dbbench.engine.base import Engine, Session
+from dbbench.engine import registry
+from dbbench.engine.base import Engine, Session, Setup
 from dbbench.engine.traits import Knob
 from dbbench.errors import Unsupported, UserError, WrongAnswer
 from dbbench.loadgen.histogram import Samples
@@ -329,3 +330,14 @@ def test_vectors_are_exported_as_parquet(tmp_path: Path) -> None:
     from pyarrow import parquet
 
     assert parquet.read_table(tmp_path / "vectors.parquet").column("vector").type.value_type == pa.float32()
+
+
+def test_a_graph_that_is_read_again_grows_as_it_was_built(tmp_path: Path) -> None:
+    pytest.importorskip("usearch")
+    options = {"connectivity": 8, "expansion_add": 40}
+    first, again = (registry.load("usearch")(Setup(tmp_path, Tier.MEMORY, options)) for _ in range(2))
+    first.open()
+    first.create_vectors(SPEC)
+    first.flush()
+    again.open()
+    assert {name: getattr(again.index, name) for name in options} == options
