@@ -199,6 +199,17 @@ def test_texts_are_compared_by_code_points_in_a_database_of_any_locale(
 # A private server
 
 
+def test_who_joins_a_server_on_a_port_leaves_its_role_alone(tmp_path: Path) -> None:
+    first, joining = (engine("postgresql+tcp", tmp_path) for _ in range(2))
+    written = []
+    for each in (first, joining):
+        each.open()
+        written.append(fetch(first.session, "SELECT CAST(xmin AS text) FROM pg_authid WHERE rolname = 'loopback'"))
+    assert written[0] == written[1] != []
+    joining.close()
+    first.close()
+
+
 @pytest.mark.parametrize("name", ["postgresql", "postgresql+pq", "postgresql+asyncpg"])
 def test_the_writes_of_a_transaction_are_prepared_once(name: str, tmp_path: Path) -> None:
     there = engine(name, tmp_path)

@@ -34,12 +34,14 @@ class PostgreSQLTCP(PostgreSQL):
         super()._start()
         import psycopg
 
-        with psycopg.connect(self.address, autocommit=True) as connection:  # by the socket; a user of the port's own
-            known: Any = connection.execute("SELECT 1 FROM pg_roles WHERE rolname = %s", (USER,)).fetchone()
-            if not known:
-                connection.execute(f"CREATE ROLE {USER} SUPERUSER LOGIN PASSWORD '{self.door.password}'")
-            else:
-                connection.execute(f"ALTER ROLE {USER} PASSWORD '{self.door.password}'")
+        if self.server and self.server.process:  # else another process has started it
+            # By the socket; a user of the port's own.
+            with psycopg.connect(self.address, autocommit=True) as connection:
+                known: Any = connection.execute("SELECT 1 FROM pg_roles WHERE rolname = %s", (USER,)).fetchone()
+                if not known:
+                    connection.execute(f"CREATE ROLE {USER} SUPERUSER LOGIN PASSWORD '{self.door.password}'")
+                else:
+                    connection.execute(f"ALTER ROLE {USER} PASSWORD '{self.door.password}'")
         self.address = (
             f"postgresql://{USER}:{self.door.password}@{HOST}:{self.door.port}/postgres?sslmode=disable&options="
         )
