@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from importlib.metadata import version
 from typing import Any, ClassVar
 
@@ -48,9 +48,6 @@ class AioSQLiteSession(AwaitedSession, SQLiteSession):
         return self.prepare_many(self.sql.insert(name, table))
 
     def prepare_query(self, sql: str) -> Callable[[], Rows]:
-        return self.prepare_call(sql)
-
-    def prepare_rows(self, sql: str) -> Callable[..., Iterable[Sequence[Any]]]:
         return self.prepare_call(sql)
 
     def prepare_call(self, sql: str, rows: int | None = None) -> Callable[..., Any]:

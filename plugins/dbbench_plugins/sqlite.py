@@ -139,10 +139,6 @@ class SQLiteSession(SQLSession):
             return "lock timeout"
         return None
 
-    def prepare_rows(self, sql: str) -> Callable[..., Iterable[Sequence[Any]]]:
-        execute = self.connection.execute
-        return lambda *values: execute(sql, values)
-
     def explain(self, sql: str) -> str:
         """The plan as a tree: each line stands under the one that it belongs to."""
         depth, lines = {0: 0}, []
@@ -159,6 +155,10 @@ class FTS5Session(TextRows, SQLiteSession):
     written: ClassVar = {"all": (" AND ", "{}"), "any": (" OR ", "{}"), "phrase": (" ", '"{}"'), "prefix": ("", "{}*")}
     text_query = "SELECT rowid{} FROM words WHERE words MATCH ?"
     text_order = " ORDER BY rank"
+
+    def prepare_rows(self, sql: str) -> Callable[..., Iterable[Sequence[Any]]]:
+        execute = self.connection.execute
+        return lambda *values: execute(sql, values)
 
     def prepare_text_index(self) -> Callable[[], object]:
         """Raises Unsupported for a SQLite that is built without FTS5, as that of some Pythons is."""

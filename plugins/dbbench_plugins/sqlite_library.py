@@ -15,7 +15,7 @@ from typing import Any
 from pydantic import Field
 
 from dbbench.engine import Program, Tier, Unavailable, Unsupported, chosen, local
-from dbbench_plugins.sqlite import CommonOptions, SQLite, SQLiteSession, rows
+from dbbench_plugins.sqlite import CommonOptions, FTS5Session, SQLite, SQLiteSession, rows
 
 _OK, _ROW, _DONE, _SCHEMA = 0, 100, 101, 17
 #: Statements that a connection keeps, as Python's own driver does.
@@ -243,6 +243,7 @@ class SQLiteLibraryOptions(CommonOptions):
 
 class SQLiteLibrarySession(SQLiteSession):
     result_format = "columns"
+    prepare_rows = FTS5Session.prepare_rows
 
 
 class SQLiteLibrary(SQLite):

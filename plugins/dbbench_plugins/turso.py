@@ -1,6 +1,5 @@
 """Turso, SQLite written anew in Rust, through pyturso."""
 
-from collections.abc import Callable, Iterable, Sequence
 from importlib.metadata import version
 from typing import Any, ClassVar
 
@@ -18,9 +17,6 @@ _DISTANCES = {
 class TursoSession(VectorRows, SQLiteSession):
     distances: ClassVar = _DISTANCES
     prepare_compact: ClassVar[Any] = None
-
-    def prepare_rows(self, sql: str) -> Callable[..., Iterable[Sequence[Any]]]:
-        return self.prepare_call(sql)  # what is left unread of a cursor hinders the commit
 
     def close(self) -> None:
         super().close()

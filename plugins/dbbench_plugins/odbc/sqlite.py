@@ -1,6 +1,6 @@
 """SQLite through libsqliteodbc."""
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any, ClassVar
 
 from dbbench.engine import Unsupported
@@ -24,9 +24,6 @@ class SQLiteODBCSession(ODBCSession, SQLiteSession):
     def declared(self) -> Mapping[str, str]:
         """What is computed has no type in SQLite, so the driver leaves it a text."""
         return {**self.reads, "date": "text", "datetime": "text"}
-
-    def prepare_rows(self, sql: str) -> Callable[..., Iterable[Sequence[Any]]]:
-        return self.prepare_call(sql)
 
 
 class SQLiteODBC(SQLite):
