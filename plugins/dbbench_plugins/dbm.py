@@ -137,6 +137,3 @@ class NDBM(DBM):
 
     def open(self) -> None:
         self.database = importlib.import_module("dbm.ndbm").open(str(self.directory / "records"), "c", 0o600)
-
-    def connect(self) -> Session:
-        return DBMSession(self.database)

@@ -7,8 +7,8 @@ import os
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from dbbench.engine import Session, Tier, Unavailable, disk_facts
-from dbbench_plugins.blocks.file import PIECE, BlockFile, Blocks, BlockSession, refuse_what_is_no_block, short_write
+from dbbench.engine import Tier, Unavailable, disk_facts
+from dbbench_plugins.blocks.file import PIECE, BlockFile, BlockSession, refuse_what_is_no_block, short_write
 
 if TYPE_CHECKING:
     from dbbench.engine import Records
@@ -65,7 +65,7 @@ class RawFileDirect(BlockFile):
     name = "rawfile+direct"
     title = "raw file (O_DIRECT, O_DSYNC)"
     flags = getattr(os, "O_DIRECT", 0) | getattr(os, "O_DSYNC", 0)
-    session_class: ClassVar[type[Session]] = DirectSession
+    session_class: ClassVar[type[BlockSession]] = DirectSession
     durability: ClassVar = {Tier.POWER: {"open": "O_DIRECT, O_DSYNC"}}
 
     @classmethod
@@ -81,9 +81,6 @@ class RawFileDirect(BlockFile):
     def logical_block(self) -> int:
         """Bytes of the least that the disk reads or writes."""
         return int(disk_facts(self.directory).get("logical_block_size", _USUAL))
-
-    def session(self, file: Blocks) -> Session:
-        return DirectSession(file, sync=False)
 
     def settings(self) -> dict[str, Any]:
         return {**super().settings(), "logical_block_bytes": self.logical_block}

@@ -173,7 +173,7 @@ class BlockFile(Engine):
 
     license = "Apache-2.0"
     publication = Publication.ALLOWED
-    session_class: ClassVar[type[Session]] = BlockSession
+    session_class: ClassVar[type[BlockSession]] = BlockSession
     concurrency = Concurrency(threads=None, processes=None)
     blocks = True
     missing_features: ClassVar = {
@@ -226,7 +226,7 @@ class BlockFile(Engine):
 
     def session(self, file: Blocks) -> Session:
         """A client of an open file."""
-        return BlockSession(file, sync=self.tier is Tier.POWER and not self.flags & os.O_DSYNC)
+        return self.session_class(file, sync=self.tier is Tier.POWER and not self.flags & os.O_DSYNC)
 
     def flush(self) -> None:
         if self.file is not None:

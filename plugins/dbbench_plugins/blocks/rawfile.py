@@ -7,7 +7,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import ClassVar
 
-from dbbench.engine import Session, Tier
+from dbbench.engine import Tier
 from dbbench_plugins.blocks.file import BlockFile, Blocks, BlockSession
 
 
@@ -103,6 +103,3 @@ class RawFileMapped(BlockFile):
 
     def opened(self, path: Path) -> Blocks:
         return MappedBlocks(path, self.flags)
-
-    def session(self, file: Blocks) -> Session:
-        return MappedSession(file, sync=self.tier is Tier.POWER)
