@@ -29,6 +29,7 @@ from dbbench.engine import (
     chosen,
     fetch,
 )
+from dbbench_plugins.dbapi import KeepsSessions
 
 if TYPE_CHECKING:
     from dbbench.engine import Table
@@ -210,7 +211,7 @@ class FirebirdSession(SQLSession):
         yield from ()
 
 
-class Firebird(SQLEngine):
+class Firebird(KeepsSessions, SQLEngine):
     name = "firebird"
     title = "Firebird (embedded)"
     license = "IPL 1.0 and IDPL 1.0; driver: MIT"
@@ -253,16 +254,12 @@ class Firebird(SQLEngine):
         if ":" in str(self.directory):
             raise Unsupported(f"Firebird takes what precedes a colon for the name of a server: {self.directory}")
         load_library()
-        self.closing = ExitStack()
         # Open as long as the engine is: the page cache goes with the last connection.
         self.connection = self._connection()
-        self.closing.callback(self.connection.close)
         atexit.register(self.close)
 
     def connect(self) -> SQLSession:
-        session = FirebirdSession(self._connection(), self.sql)
-        self.closing.callback(session.close)
-        return session
+        return self.kept(FirebirdSession(self._connection(), self.sql))
 
     def settings(self) -> dict[str, Any]:
         """Settings as the database has them, which rounds a page size that it doesn't know."""
@@ -285,7 +282,8 @@ class Firebird(SQLEngine):
     def close(self) -> None:
         """Close every connection, also those of sessions that were left open."""
         atexit.unregister(self.close)
-        self.closing.close()
+        super().close()
+        self.connection.close()
 
     def _connection(self) -> Any:
         from dbbench_plugins.firebird.library import attach

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import datetime
 from collections.abc import Callable, Mapping, Sequence
-from contextlib import ExitStack
 from decimal import Decimal
 from importlib.metadata import version
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar
@@ -25,6 +24,7 @@ from dbbench.engine import (
     Unsupported,
     chosen,
 )
+from dbbench_plugins.dbapi import KeepsSessions
 from dbbench_plugins.jdbc import jars, jvm
 
 if TYPE_CHECKING:
@@ -164,7 +164,7 @@ class JDBCSession(SQLSession):
             jvm.leave()
 
 
-class JDBCEngine(SQLEngine):
+class JDBCEngine(KeepsSessions, SQLEngine):
     """A database file, opened by a JDBC driver in this process."""
 
     session_class: ClassVar[type[JDBCSession]] = JDBCSession
@@ -229,7 +229,6 @@ class JDBCEngine(SQLEngine):
             else:
                 system.setProperty(name, str(value))
         self.driver = jpype.JClass(jars.driver(found[0]))()
-        self.closing = ExitStack()
         self.connection = self.connected(self.address())
 
     def connected(self, address: str, **properties: Any) -> Any:
@@ -242,9 +241,7 @@ class JDBCEngine(SQLEngine):
         return self.driver.connect(address, asked)
 
     def connect(self) -> JDBCSession:
-        session = self.session_class(self.connected(self.address()), self.sql)
-        self.closing.callback(session.close)
-        return session
+        return self.kept(self.session_class(self.connected(self.address()), self.sql))
 
     def flush(self) -> None:
         self.run("CHECKPOINT")
@@ -260,7 +257,7 @@ class JDBCEngine(SQLEngine):
 
     def close(self) -> None:
         """Close the sessions that were left open, and the database."""
-        self.closing.close()
+        super().close()
         if not self.connection.isClosed():
             self.shut_down()
 

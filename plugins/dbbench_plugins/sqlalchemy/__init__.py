@@ -7,7 +7,6 @@ statements go in as text(). So a result is that of the database and of Core toge
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from contextlib import ExitStack
 from dataclasses import dataclass
 from importlib.metadata import version
 from pathlib import Path
@@ -30,6 +29,7 @@ from dbbench.engine import (
     fetch,
     local,
 )
+from dbbench_plugins.dbapi import KeepsSessions
 from dbbench_plugins.sqlalchemy.core import CoreDialect, CoreSession
 
 if TYPE_CHECKING:
@@ -67,7 +67,7 @@ _PRODUCTS = {
 _FILES = ("sqlite", "duckdb")
 
 
-class SQLAlchemy(SQLEngine):
+class SQLAlchemy(KeepsSessions, SQLEngine):
     name = "sqlalchemy"
     title = "SQLAlchemy Core"
     license = "MIT; the database's own"
@@ -92,7 +92,6 @@ class SQLAlchemy(SQLEngine):
     def open(self) -> None:
         """Connect. Raises Unavailable without the dialect or its driver, ServerFailed if there is no connection."""
         self.alchemy = _engine(self.url)
-        self.closing = ExitStack()
         core = self.alchemy.dialect
         with self._first_connection() as connection:
             self.product = product = _product(core)
@@ -127,10 +126,9 @@ class SQLAlchemy(SQLEngine):
 
     def connect(self) -> Session:
         connection = self.alchemy.connect()
-        self.closing.callback(connection.close)
         if self.level:
             connection.execution_options(isolation_level="AUTOCOMMIT")
-        return CoreSession(connection, self.sql, self.level)
+        return self.kept(CoreSession(connection, self.sql, self.level))
 
     def create(self, tables: Mapping[str, Table]) -> None:
         super().create(tables)
@@ -161,10 +159,6 @@ class SQLAlchemy(SQLEngine):
         if name in _FILES and path and not path.startswith(":"):
             return _files(Path(path))
         raise Unsupported(f"dbbench doesn't know how {self.product.title} tells its size through SQLAlchemy")
-
-    def close(self) -> None:
-        """Close every connection, also those of sessions that were left open: they may hold locks at the server."""
-        self.closing.close()
 
     def _first_connection(self) -> Any:
         try:
