@@ -13,6 +13,9 @@ if TYPE_CHECKING:
     from dbbench.engine import Table
 
 
+_classes: dict[tuple[type, str, str], Any] = {}
+
+
 class ORMSession(AlchemySession):
     """A session on one connection. It holds objects weakly, so an identity map is warm while somebody holds them."""
 
@@ -37,8 +40,20 @@ class ORMSession(AlchemySession):
         return get_many
 
     def mapped(self, name: str, table: Table) -> Any:
-        """The mapped class of a table."""
-        return _mapped(name, table)
+        """The mapped class of a table, made once: sessions after the first find it."""
+        known = (type(self), name, table.model_dump_json())
+        if known not in _classes:
+            _classes[known] = self.new_class(name, table)
+        return _classes[known]
+
+    @staticmethod
+    def new_class(name: str, table: Table) -> Any:
+        """A plain class, mapped."""
+        from sqlalchemy.orm import registry
+
+        mapped = type(name, (), {})
+        registry().map_imperatively(mapped, core_table(name, table))
+        return mapped
 
     def forget(self) -> None:
         self.unit.expunge_all()
@@ -46,20 +61,6 @@ class ORMSession(AlchemySession):
     def close(self) -> None:
         self.unit.close()
         super().close()
-
-
-_classes: dict[tuple[str, str], Any] = {}
-
-
-def _mapped(name: str, table: Table) -> Any:
-    """A plain class, mapped once: sessions after the first find it."""
-    from sqlalchemy.orm import registry
-
-    known = (name, table.model_dump_json())
-    if known not in _classes:
-        _classes[known] = mapped = type(name, (), {})
-        registry().map_imperatively(mapped, core_table(name, table))
-    return _classes[known]
 
 
 class ORM(Alchemy):

@@ -21,38 +21,30 @@ _TYPES: dict[str, type] = {
     "date": datetime.date,
     "datetime": datetime.datetime,
 }
-_classes: dict[tuple[str, str], Any] = {}
 
 
 class SQLModelSession(ORMSession):
     """A session of the ORM on models of SQLModel's."""
 
-    def mapped(self, name: str, table: Table) -> Any:
-        """The model of a table, made once."""
-        known = (name, table.model_dump_json())
-        if known not in _classes:
-            _classes[known] = _model(name, table)
-        return _classes[known]
+    @staticmethod
+    def new_class(name: str, table: Table) -> Any:
+        from sqlalchemy import MetaData
+        from sqlmodel import Field, SQLModel
 
-
-def _model(name: str, table: Table) -> Any:
-    from sqlalchemy import MetaData
-    from sqlmodel import Field, SQLModel
-
-    written = core_table(name, table)
-    columns = [column._copy() for column in written.columns]  # noqa: SLF001 - the public one is deprecated
-    members: dict[str, Any] = {
-        "__module__": __name__,
-        "__tablename__": written.name,
-        "metadata": MetaData(),
-        "__annotations__": {
-            key: _TYPES[column.data_type.name] if key == table.single_key else _TYPES[column.data_type.name] | None
-            for key, column in table.columns.items()
-        },
-        **{key: Field(default=None, sa_column=column) for key, column in zip(table.columns, columns, strict=True)},
-    }
-    metaclass: Any = type(SQLModel)
-    return metaclass(name, (SQLModel,), members, table=True)
+        written = core_table(name, table)
+        columns = [column._copy() for column in written.columns]  # noqa: SLF001 - the public one is deprecated
+        members: dict[str, Any] = {
+            "__module__": __name__,
+            "__tablename__": written.name,
+            "metadata": MetaData(),
+            "__annotations__": {
+                key: _TYPES[column.data_type.name] if key == table.single_key else _TYPES[column.data_type.name] | None
+                for key, column in table.columns.items()
+            },
+            **{key: Field(default=None, sa_column=column) for key, column in zip(table.columns, columns, strict=True)},
+        }
+        metaclass: Any = type(SQLModel)
+        return metaclass(name, (SQLModel,), members, table=True)
 
 
 class Models(Alchemy):
