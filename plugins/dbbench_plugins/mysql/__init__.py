@@ -11,6 +11,7 @@ from itertools import chain, starmap
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from dbbench.engine import Dialect, Rows, SQLSession, Unsupported, fetch
+from dbbench_plugins.dbapi import CONNECT_SECONDS
 from dbbench_plugins.mysql.address import Address
 from dbbench_plugins.mysql.load import LoadSession
 from dbbench_plugins.mysql.server import MySQLServer
@@ -240,5 +241,5 @@ def arguments(address: Address) -> dict[str, Any]:
         "charset": "utf8mb4",
         "local_infile": True,
         "autocommit": True,
-        "connect_timeout": 10,
+        "connect_timeout": CONNECT_SECONDS,
     }

@@ -25,12 +25,6 @@ class LoadSession(MySQLSession):
         super().__init__(connection, dialect)
         self.files: list[Any] = []
 
-    def execute(self, sql: str) -> Any:
-        """Run one statement; its cursor."""
-        cursor = self.connection.cursor()
-        cursor.execute(sql)
-        return cursor
-
     def affected(self, sql: str) -> int:
         """Run one statement; the number of rows that it changed."""
         return int(self.execute(sql).rowcount)
