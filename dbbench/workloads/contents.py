@@ -72,7 +72,7 @@ def check_added(context: StepContext, name: str) -> None:
         if not _numbered(table) or not any(added.values for added in steps):
             return
         key = table.single_key
-        first = int(context.files.manifest["tables"][name]["columns"][key]["max"]) + 1
+        first = int(context.files.manifest["tables"][name]["columns"][key].get("max", 0)) + 1
         for added in steps:
             last = first + added.rows - 1
             if added.values:
@@ -223,7 +223,7 @@ def _of_the_dataset(context: StepContext, engine: SQLEngine, name: str) -> str:
         return ""
     key = context.tables[name].single_key
     keys = known["columns"][key]
-    return f" WHERE {engine.sql.quoted(key)} BETWEEN {keys['min']} AND {keys['max']}"
+    return f" WHERE {engine.sql.quoted(key)} BETWEEN {keys.get('min', 1)} AND {keys.get('max', 0)}"
 
 
 def _check_rows(

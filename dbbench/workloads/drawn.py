@@ -66,4 +66,4 @@ def _next_key(context: StepContext, manifest: DatasetManifest, column: str) -> i
     if isinstance(context.session, SQLSession):
         ((greatest,),) = fetch(context.session, context.quoted(f"SELECT MAX({name}) FROM {table}"))
         return 1 if greatest is None else int(greatest) + 1
-    return int(manifest["tables"][table]["columns"][name]["max"]) + 1
+    return int(manifest["tables"][table]["columns"][name].get("max", 0)) + 1

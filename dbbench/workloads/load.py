@@ -80,7 +80,7 @@ def _load(step: LoadStep, context: StepContext, engine: Engine, session: Session
 
 def first_rows(share: float, count: int) -> int:
     """How many a load takes of `count` rows."""
-    return max(1, round(count * share))
+    return max(min(1, count), round(count * share))
 
 
 def _taken(step: LoadStep, context: StepContext, name: str) -> Iterator[pa.RecordBatch]:

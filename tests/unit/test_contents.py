@@ -3,6 +3,7 @@
 import os
 import subprocess
 from collections.abc import Iterator
+from contextlib import nullcontext
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any, ClassVar
@@ -18,8 +19,8 @@ from dbbench.host.processes import descendants
 from dbbench.suite.dataset import Column, Dataset
 from dbbench.suite.model import Tier
 from dbbench.suite.steps.statement import StatementStep
-from dbbench.workloads.contents import _check_figures, _compare, check_after, let_go
-from dbbench.workloads.context import StepContext, StepsSoFar
+from dbbench.workloads.contents import _check_figures, _compare, check_added, check_after, check_table, let_go
+from dbbench.workloads.context import Added, StepContext, StepsSoFar
 from dbbench.workloads.ondisk import on_disk, others
 from dbbench_plugins.sqlite import SQLite
 
@@ -210,3 +211,13 @@ def test_what_an_update_does_not_set_is_compared(updated: StepContext, name: str
     sql = f"UPDATE {name} SET A = (SELECT MAX(Id) FROM T2 WHERE A > 1), Body_in_n = 1 WHERE Id = 3"
     found = after(updated, sql, sql.replace("Body_in_n = 1", more))
     assert f"rows of {name}, read back: column {more.partition(' ')[0]}" in found["change"]
+
+
+@pytest.mark.parametrize(("key", "right"), [(1, True), (2, False)])
+def test_rows_that_were_added_to_an_empty_table_are_compared(updated: StepContext, key: int, right: bool) -> None:
+    data, session = updated.data, updated.session
+    session.execute(f"INSERT INTO T2 VALUES ({key}, 7)")  # type: ignore[attr-defined]
+    data.rows["T2"], data.added["T2"] = 1, [Added("add", {"A": 7}, 1)]
+    check_table(updated, "T2", every_row=True)
+    with nullcontext() if right else pytest.raises(WrongAnswer, match="rows that add added to T2"):
+        check_added(updated, "T2")

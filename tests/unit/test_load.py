@@ -73,6 +73,11 @@ def test_each_part_is_called_in_the_sessions_own_order_and_the_parts_add_up() ->
     assert found.facts["making_rows"] > 0
 
 
+@pytest.mark.parametrize(("share", "count", "taken"), [(1.0, 0, 0), (0.1, 2, 1), (0.5, 20, 10)])
+def test_a_load_takes_a_row_at_least_if_the_table_has_one(share: float, count: int, taken: int) -> None:
+    assert load.first_rows(share, count) == taken
+
+
 def test_rows_as_csv() -> None:
     made = chunk(BATCH, TABLE, "csv", {})
     assert isinstance(made, CsvChunk)
