@@ -188,7 +188,7 @@ class KeySequence:
     count: int
     version: int = 0
     transaction: int = 1
-    #: In random order: how many records from `first` on are drawn from; 0 means `count`.
+    #: How many records from `first` on are drawn from in random order, or have one in the middle; 0 means `count`.
     among: int = 0
     #: Whether the calls go on for ever: each client takes its share again, in further versions, or inserts further on.
     endless: bool = False
@@ -270,7 +270,7 @@ class KeySequence:
 
     def _numbers(self, places: Numbers) -> Numbers:
         if self.order == "same":  # one in the middle; of a write the first, as versions are kept by spans from there
-            return np.full(len(places), self.first + (0 if self._pairs else self.count // 2), np.uint64)
+            return np.full(len(places), self.first + (0 if self._pairs else (self.among or self.count) // 2), np.uint64)
         if self.order == "random":
             places = shuffled(places, self.among or self.count, self.seed)
         return places + np.uint64(self.first)

@@ -58,12 +58,11 @@ def _calls(step: KeyValueStep, context: StepContext, records: RecordSet, expecte
     count = records.count if step.operation == "insert" else existing
     if step.count is not None:
         count = max(1, round(step.count * records.scale))
-    writes_there = step.operation in ("update", "delete")
     if existing == 0 and step.operation != "insert":
         raise Unsupported(f"there are no records to {step.operation}: no step before this one could insert any")
     if step.timed and step.operation == "update" and count < step.clients.count:
         raise Unsupported(f"of {step.clients.count} clients each needs a record of its own to update, of {count:,}")
-    if count > existing and writes_there:
+    if count > existing and step.operation != "insert" and step.order != "same":
         raise Unsupported(f"there are {existing:,} records to {step.operation}, not {count:,}")
     inputs = replace(
         _inputs(step, records, expected, count), version=expected.newest + 1 if step.operation == "update" else 0
@@ -81,7 +80,7 @@ def _calls(step: KeyValueStep, context: StepContext, records: RecordSet, expecte
     elif step.operation == "insert":
         left.next += count
     elif step.operation == "update":
-        if inputs.among:
+        if inputs.among and step.order != "same":
             left.write_some(count, inputs.among, records.seed)
         else:
             left.write(left.first + (1 if step.order == "same" else count))
@@ -144,12 +143,9 @@ def _left(before: ExpectedRecords, inputs: KeySequence, taken: Mapping[int, int]
 
 def _inputs(step: KeyValueStep, records: RecordSet, expected: ExpectedRecords, count: int) -> KeySequence:
     first = expected.beyond if step.operation == "insert" else expected.first
+    existing = expected.next - expected.first
     # Of fewer than there are: those that a delete or an insert takes follow one another, others lie anywhere.
-    some = (
-        step.order == "random"
-        and step.operation in ("read", "seek", "update")
-        and count < expected.next - expected.first
-    )
+    some = step.order == "random" and step.operation in ("read", "seek", "update") and count < existing
     return KeySequence(
         records=records.spec,
         seed=records.seed,
@@ -159,7 +155,7 @@ def _inputs(step: KeyValueStep, records: RecordSet, expected: ExpectedRecords, c
         first=first,
         count=count,
         transaction=step.transaction,
-        among=expected.next - expected.first if some else 0,
+        among=existing if some or step.order == "same" else 0,
     )
 
 
