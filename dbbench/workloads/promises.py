@@ -18,6 +18,7 @@ from dbbench.host.interference import PAGE, sync_probe
 from dbbench.host.usage import Reading
 from dbbench.suite.model import Tier
 from dbbench.suite.steps import AnyStep
+from dbbench.suite.steps.load import LoadStep
 from dbbench.workloads.context import StepContext
 from dbbench.workloads.ondisk import opened_by, processes
 
@@ -84,7 +85,8 @@ def below_floor(step: AnyStep, context: StepContext, commits: int, used: Reading
     enough = commits >= _COMMITS
     few_waits = enough and waits is not None and waits < commits * SHARE
     few_bytes = enough and written is not None and written < commits * PAGE * SHARE
-    least = too_few(context.files, context.tables, written) if step.kind == "load" and written is not None else 0
+    whole = isinstance(step, LoadStep) and step.share == 1
+    least = too_few(context.files, context.tables, written) if whole and written is not None else 0
     if not (few_waits or few_bytes or least):
         return ""
     opened = [each for process in processes(engine) for each in opened_by(process)]

@@ -10,6 +10,7 @@ import pytest
 from dbbench.host.interference import Sync, sync_probe
 from dbbench.host.usage import Reading
 from dbbench.suite.model import Tier
+from dbbench.suite.steps.load import LoadStep
 from dbbench.workloads import promises
 
 SHOWS, NOTHING = Sync(2.7, 4096), Sync(0.0, 0)
@@ -34,12 +35,12 @@ class Fake:
 def below(monkeypatch: pytest.MonkeyPatch, waits: int | None, written: int | None, **more: Any) -> str:
     shows = more.pop("shows", SHOWS)
     opened = more.pop("opened", [])
+    step: Any = more.pop("step", SimpleNamespace(kind="keyvalue"))
     monkeypatch.setattr(promises, "sync_probe", lambda _folder: shows)
     monkeypatch.setattr(promises, "processes", lambda _engine: [None])
     monkeypatch.setattr(promises, "opened_by", lambda _process: opened)
     engine = Fake(Path("folder"), **more)
-    context = SimpleNamespace(engine=engine, does_work=not engine.is_null)
-    step: Any = SimpleNamespace(kind="keyvalue")
+    context = SimpleNamespace(engine=engine, does_work=not engine.is_null, files=None, tables={})
     return promises.below_floor(step, context, 100, Reading(0.0, written, waits))  # type: ignore[arg-type]
 
 
@@ -71,6 +72,15 @@ def test_who_polls_need_not_wait_and_who_writes_directly_need_not_write_pages(mo
     assert below(monkeypatch, 0, 0, opened=ring)
     assert not below(monkeypatch, 300, 51_200, opened=direct)
     assert below(monkeypatch, 0, 51_200, opened=direct)
+
+
+@pytest.mark.parametrize("share", [1, 0.05])
+def test_rows_that_were_loaded_take_bytes_where_it_is_all_of_them(
+    monkeypatch: pytest.MonkeyPatch, share: float
+) -> None:
+    monkeypatch.setattr(promises, "too_few", lambda *_: 1_000_000)
+    said = below(monkeypatch, 100, 409_600, step=LoadStep(kind="load", name="load", title="Load", share=share))
+    assert ("which take 1,000,000 or more" in said) == (share == 1)
 
 
 def test_a_sync_shows_in_a_folder_on_a_disk(tmp_path: Path) -> None:
