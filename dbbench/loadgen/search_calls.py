@@ -89,6 +89,11 @@ def vocabulary_of(files: Files) -> list[str]:
     return words
 
 
+def words_in(text: str) -> list[str]:
+    """The words of a text, in lower case."""
+    return _WORD.findall(text.lower())
+
+
 def _phrases(chance: random.Random, some: set[str], count: int, files: Files) -> Iterator[Asked]:
     """Words that follow one another in a text. Raises Unsupported if no text has them."""
     bodies = files.table(TEXT_TABLE).column(TEXT)
@@ -96,7 +101,7 @@ def _phrases(chance: random.Random, some: set[str], count: int, files: Files) ->
     while True:
         rows = chance.choices(range(len(bodies)), k=_AT_ONCE)
         for text in texts_at(bodies, rows):
-            words = _WORD.findall(text.lower())
+            words = words_in(text)
             places = [place for place in range(len(words) - count + 1) if some.issuperset(words[place : place + count])]
             if places:
                 place = chance.choice(places)

@@ -25,7 +25,7 @@ from dbbench.engine.base import Engine, Session
 from dbbench.engine.offered import prepared
 from dbbench.errors import NotVerified, Unsupported, WrongAnswer
 from dbbench.loadgen.kept_calls import EveryCall
-from dbbench.loadgen.search_calls import Asked, TextSearches, parted, vocabulary_of
+from dbbench.loadgen.search_calls import Asked, TextSearches, parted, vocabulary_of, words_in
 from dbbench.results.facts import SearchFacts
 from dbbench.suite.dataset import TEXT, TEXT_TABLE
 from dbbench.suite.steps.search import MatchKind, SearchStep
@@ -225,8 +225,9 @@ def check_deleted(context: StepContext) -> None:
 
 
 def own_words(index: InvertedIndex, keys: Keys) -> list[Asked]:
-    """Words of each of some texts."""
-    return [tuple(dict.fromkeys(text.lower().split()))[:_WORDS] for text in texts_at(index.bodies, keys - 1)]
+    """Words of each of some texts, but for those that have none."""
+    words = (tuple(dict.fromkeys(words_in(text)))[:_WORDS] for text in texts_at(index.bodies, keys - 1))
+    return [*filter(None, words)]
 
 
 def check_loaded(context: StepContext) -> None:

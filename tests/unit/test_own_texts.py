@@ -6,6 +6,7 @@ from itertools import islice
 from pathlib import Path
 from typing import Any, ClassVar
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
@@ -20,7 +21,7 @@ from dbbench.suite.loader import parse_suite
 from dbbench.suite.model import Tier
 from dbbench.suite.steps.search import SearchStep
 from dbbench.workloads.context import StepContext
-from dbbench.workloads.search import check_loaded, judged, refuse_unknown, searches
+from dbbench.workloads.search import check_loaded, judged, own_words, refuse_unknown, searches
 
 CHANCE = random.Random(1)
 WORDS = [f"w{'abcdefgh'[n % 8]}{'ijklmnop'[n // 8]}" for n in range(64)]
@@ -92,6 +93,11 @@ def test_words_are_of_letters_and_digits(tmp_path: Path) -> None:
     assert found == {
         "the", "b", "cat", "can", "t", "don", "über", "straße", "猫", "と", "犬", "snake", "case", "x2",
     }  # fmt: skip
+
+
+def test_a_text_is_searched_for_by_its_own_words(tmp_path: Path) -> None:
+    index = InvertedIndex((), [], made(tmp_path, OTHER).table("texts").column("body"))
+    assert own_words(index, np.array([1, 4, 5])) == [("the", "b", "cat", "can", "t", "don"), ("snake", "case", "x2")]
 
 
 def test_texts_come_from_csv_too(tmp_path: Path) -> None:
