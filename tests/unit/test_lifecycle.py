@@ -15,7 +15,7 @@ from dbbench.answers.given import by_reference, question
 from dbbench.datasets.cache import Files, materialise
 from dbbench.datasets.csv_form import csv_bytes
 from dbbench.engine.base import Engine, Session, Setup
-from dbbench.errors import Unsupported
+from dbbench.errors import NotVerified, Unsupported
 from dbbench.host import page_cache
 from dbbench.host.page_cache import Dropped
 from dbbench.loadgen.loops import timed
@@ -144,6 +144,15 @@ def test_the_rows_drawn_are_the_same_for_a_seed_and_others_for_another() -> None
 def test_at_least_one_run_is_drawn() -> None:
     tiny = CHURN.model_copy(update={"share": 0.001})
     assert list(churn.picks(10, tiny, 1)) == [[0], [0]]
+
+
+def test_a_churn_of_rows_that_nobody_knows_is_not_verified(bench: Callable[..., StepContext]) -> None:
+    made = bench(Unranked)
+    assert not churn.measure(CHURN, made).leaves.filled
+    with pytest.raises(NotVerified):
+        churn.check(CHURN, made)
+    made.data.left_by["Child"] = "load"
+    assert churn.measure(CHURN, made).leaves.filled == ["Child"]
 
 
 def test_a_churn_needs_sql(bench: Callable[..., StepContext]) -> None:
