@@ -97,22 +97,28 @@ def _of_a_read(taken: bytes, returned: Any) -> _Read:
 
 
 def _reading(calls: Mapping[str, Any]) -> dict[Any, str]:
-    """What the reading operations of a mix call; a partial of a partial is one of the innermost function."""
-    functions = {name: run.func if isinstance(run, partial) else run for name, run in calls.items()}
-    writes = {functions.get(name) for name in ("update", "insert")}
-    return {functions[name]: name for name in ("read", "scan", "modify") if functions.get(name) not in {None, *writes}}
+    """What the reading operations of a mix call -> their names."""
+    bound = {name: _bound(partial(run), 0) for name, run in calls.items() if run}
+    writes = {bound.get(name) for name in ("update", "insert")}
+    return {bound[name]: name for name in ("read", "scan", "modify") if bound.get(name) not in {None, *writes}}
+
+
+def _bound(run: Any, more: int) -> tuple[Any, ...]:
+    """The innermost function of a partial, and what is bound to it before the last `more` arguments."""
+    arguments = (*run.args[: len(run.args) - more], *run.keywords.values())
+    return run.func, *map(id, arguments)  # the very same, for some can't be hashed
 
 
 def _of_a_mix(reading: Mapping[Any, str], taken: Any, returned: Any) -> _Read | None:
     """What a call of a mix has read; None of one that only writes."""
-    match reading.get(taken.func):
+    if reading.get(_bound(taken, 1)) == "read":
+        return _of_a_read(taken.args[-1], returned)
+    match reading.get(_bound(taken, 2)):
         case "scan":
             key, wanted = taken.args[-2:]
             if type(returned) not in _LISTS:
                 raise WrongAnswer(f"a timed call returned {type(returned).__name__} in place of a list of records")
             return key, wanted, returned
-        case "read":
-            return _of_a_read(taken.args[-1], returned)
         case "modify":
             return _of_a_read(taken.args[0], returned)
     return None

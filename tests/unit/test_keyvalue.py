@@ -3,7 +3,9 @@
 import tracemalloc
 from collections import Counter
 from collections.abc import Callable
+from contextlib import nullcontext
 from dataclasses import replace
+from functools import partial
 from itertools import islice
 from pathlib import Path
 from typing import Any, ClassVar
@@ -414,6 +416,33 @@ class SortedDict(Dict):
 
     def connect(self) -> SortedSession:
         return SortedSession(self.held)
+
+
+class OneWay(SortedDict):
+    """A store whose sessions make all operations by one function, and those of the name `lie` wrongly."""
+
+    lie = ""
+
+    def connect(self) -> SortedSession:
+        session = SortedSession(self.held)
+
+        def made(names: list[str], *given: Any) -> Any:
+            returned = getattr(SortedSession, f"prepare_{names[0]}")(session)(*given)
+            return returned[1:] if names[0] == self.lie else returned
+
+        for name in ("read", "range", "update"):
+            setattr(session, f"prepare_{name}", partial(partial, made, [name]))
+        return session
+
+
+@pytest.mark.parametrize("lie", ["", "read", "range"])
+def test_operations_are_told_apart_by_what_is_bound_to_one_function(lie: str) -> None:
+    on = bench(type("Made", (OneWay,), {"lie": lie})(Setup(Path(), Tier.MEMORY)))
+    run(on, step("insert", count=200))
+    weights = {"read": 1, "scan": 1, "update": 1, "modify": 1}
+    made = MixStep(kind="mix", name="mix", title="Mix", operations=200, weights=weights, scan_length=5)
+    with pytest.raises(WrongAnswer) if lie else nullcontext():
+        mix.measure(made, on)
 
 
 def test_short_scans_at_the_end_of_the_keys_are_right_though_records_come_later() -> None:
