@@ -45,6 +45,11 @@ class KeptCalls:
         self._made += len(chunk)
         return chunk, keeps
 
+    @property
+    def left(self) -> int:
+        """Calls up to the end of those that are kept next: the last `most` of them."""
+        return self._stop - self._made
+
     def after(self, taken: Sequence[Any], last: Iterable[Any]) -> None:
         """Keep the `last` results of some calls, at most `most`, if one that was drawn is among the calls."""
         before, self._made = self._made, self._made + len(taken)

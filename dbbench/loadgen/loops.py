@@ -244,7 +244,15 @@ def open_loop(
     rest, end = iter(keys), begin + give_up
     due = late = dropped = 0
     last, kept_up = 0, -1  # the last moment so far, and the last that was met
-    for chunk in moments:
+
+    def pieces() -> Iterator[NDArray[np.int64]]:
+        for whole in moments:
+            while len(whole):
+                size = sample.left if sample is not None and not dropped else len(whole)
+                yield whole[:size]
+                whole = whole[size:]  # noqa: PLW2901 - what is left of it
+
+    for chunk in pieces():
         starts, ends = [], []
         last_results = deque[object](maxlen=sample.most if sample is not None else 0)
         taken = [] if dropped else list(islice(rest, len(chunk)))  # after a dropped call none is made
@@ -273,9 +281,8 @@ def open_loop(
         dropped += len(chunk) - len(starts)
         if left is not None:
             left += taken[len(starts) :]
-        if len(chunk):
-            last = int(chunk[-1])
-            kept_up = int(chunk[: len(starts)][waited <= behind].max(initial=kept_up))
+        last = int(chunk[-1])
+        kept_up = int(chunk[: len(starts)][waited <= behind].max(initial=kept_up))
         gc.collect(0)
     return ScheduleStats(due, late, dropped, saturated=dropped > 0 or (due > 0 and kept_up < last * 3 // 4))
 

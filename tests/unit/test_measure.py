@@ -11,6 +11,7 @@ import pytest
 
 from dbbench.errors import WrongAnswer
 from dbbench.host.collector import collector_off
+from dbbench.loadgen.kept_calls import KeptCalls
 from dbbench.loadgen.loops import (
     CHUNK,
     ScheduleStats,
@@ -154,6 +155,19 @@ def test_what_waits_behind_a_slow_call_shows_it_in_its_latency_alone() -> None:
     assert service == [25, 1, 1, 1, 1]
     assert latency == [25, 16, 7, 1, 1]
     assert (kept, kept.in_time) == (ScheduleStats(due=5, late=2, dropped=0, saturated=False), 3)
+
+
+def test_calls_at_moments_are_kept_from_the_first_on() -> None:
+    time, chosen = Time(), iter([64, 0, 100, 0, 1_000])
+    sample = KeptCalls(randrange=lambda _: next(chosen))
+    moments = [np.zeros(1_024, np.int64)] * 2
+    times = list[Any]().append
+    open_loop(
+        lambda place: place + 1, count(), moments, times, times,
+        begin=time.begin, give_up=MS, clock=time.clock, sleep=time.sleep, sample=sample,
+    )  # fmt: skip
+    places = [place for first in (0, 128, 192, 548, 960) for place in range(first, first + 64)]
+    assert sample.calls == [(place, place + 1) for place in places]
 
 
 def test_making_keys_is_no_part_of_a_call_that_is_late() -> None:
