@@ -7,7 +7,7 @@ Connecting, and preparing up to the first object, happen once and are timed by t
 """
 
 import random
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass
 from functools import partial
@@ -148,6 +148,8 @@ def _look(step: ObjectStep, context: StepContext, keys: Sequence[Any], given: Se
         raise WrongAnswer(f"timed calls returned {objects:,} objects for {len(keys):,} keys")
     chosen = random.sample(range(len(keys)), min(_COMPARED, len(keys)))
     some = [given[at] for at in chosen]
+    if step.operation == "get":
+        some = [*_matching(((keys[at], given[at]) for at in chosen), table)]
     wanted = {getattr(each, table.single_key, None) for each in some}
     if not wanted <= {*keys}:
         raise WrongAnswer("timed calls returned objects that were not asked for")
@@ -155,6 +157,14 @@ def _look(step: ObjectStep, context: StepContext, keys: Sequence[Any], given: Se
         pc.is_in(rows.column(table.single_key), pa.array(wanted, rows.schema.field(table.single_key).type))
     )
     _compare(some, {row[table.single_key]: tuple(row.values()) for row in picked.to_pylist()}, table, context)
+
+
+def _matching(loaded: Iterable[tuple[Any, Any]], table: Table) -> Iterator[Any]:
+    """Objects, each compared with the key that it was loaded by. Raises WrongAnswer."""
+    for key, thing in loaded:
+        if (other := getattr(thing, table.single_key, None)) != key:
+            raise WrongAnswer(f"the key {key!r} gave the object {other!r}")
+        yield thing
 
 
 def _compare(objects: Iterable[Any], wanted: Mapping[Any, Sequence[Any]], table: Table, context: StepContext) -> None:
@@ -237,7 +247,8 @@ def check(step: ObjectStep, context: StepContext) -> None:
         _compare(run(list(wanted) if step.count else None), wanted, table, context)
         none = list(run([absent]))
     else:
-        _compare(filter(None, map(run, wanted)), wanted, table, context)
+        loaded = ((key, thing) for key in wanted if (thing := run(key)))
+        _compare(_matching(loaded, table), wanted, table, context)
         none = [found for found in [run(absent)] if found is not None]
     context.session.forget()
     if none:

@@ -330,6 +330,16 @@ def test_a_wrong_object_of_an_engine_is_a_wrong_answer(bench: Any) -> None:
         objects.check(step(count=3), bench(rows={40: (40, "x", moment, None)}))
 
 
+@pytest.mark.parametrize("call", [objects.measure, objects.check])
+def test_objects_that_are_swapped_are_wrong_if_each_is_got_by_its_key(bench: Any, call: Callable[..., Any]) -> None:
+    made = bench()
+    rows = made.engine.rows
+    rows[7], rows[8] = rows[8], rows[7]
+    call(step(operation="get_many", count=None), made)
+    with pytest.raises(WrongAnswer, match=r"the key (7 gave the object 8|8 gave the object 7)"):
+        call(step(count=None), made)
+
+
 def test_what_the_watch_takes_itself_is_not_the_drivers() -> None:
     class Slow(Ticks):
         def __call__(self) -> int:
