@@ -6,6 +6,7 @@ random place that an engine can't foresee.
 """
 
 import random
+import threading
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import count, islice
@@ -85,6 +86,10 @@ class Progress:
     begun: int = 0
     acknowledged: int = 0
 
+    def __post_init__(self) -> None:
+        #: Set as soon as a search is about to be made.
+        self.searching = threading.Event()
+
 
 class WatchedCalls(KeptCalls):
     """Calls that are kept one at a time, each with what was acknowledged before it, and begun when it had returned."""
@@ -100,6 +105,7 @@ class WatchedCalls(KeptCalls):
             self._draw()
         found = super().take(rest, 1 if self._made >= self._start else size)
         self._acknowledged = self._progress.acknowledged
+        self._progress.searching.set()
         return found
 
     def add(self, taken: Iterable[Any], returned: Iterable[Any]) -> None:

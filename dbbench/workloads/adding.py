@@ -33,7 +33,7 @@ _LOOKED_FOR = 10
 
 
 class Writer:
-    """A client that adds all that is missing but the last batch, batch after batch, evenly over some seconds.
+    """A client that adds all that is missing but the last batch, evenly over some seconds from the first search on.
 
     Between `__enter__` and `__exit__` it does so in a thread of its own.
     """
@@ -57,6 +57,7 @@ class Writer:
         self, kind: type[BaseException] | None, exc: BaseException | None, trace: TracebackType | None
     ) -> None:
         self._stop.set()
+        self.progress.searching.set()
         self._thread.join()
         if self._fault and exc is None:
             raise self._fault
@@ -73,6 +74,7 @@ class Writer:
 
     def _add(self, session: Session) -> None:
         append = prepared(self._context.engine, session, self._operation)()
+        self.progress.searching.wait()
         begin, whole = perf_counter(), len(self._batches) - 1
         for number, keys in enumerate(self._batches[:-1]):
             given = self._given(keys)

@@ -166,6 +166,17 @@ def test_calls_beside_a_client_are_kept_one_at_a_time_with_what_it_had_added() -
     assert len(kept.calls) == 3
 
 
+def test_adding_begins_with_the_first_search(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("dbbench.workloads.adding.prepared", MagicMock())
+    monkeypatch.setattr(Writer, "_given", lambda *_: ())
+    with Writer(MagicMock(data=SimpleNamespace(absent=ABSENT)), 50, 0.0) as writer:
+        writer._thread.join(0.1)
+        assert writer.progress.begun == 0
+        WatchedCalls(writer.progress).take(iter([1]), 1)
+        writer._thread.join()
+        assert writer.progress.acknowledged == len(ABSENT.keys) - len(writer._batches[-1]) > 0
+
+
 @pytest.fixture(scope="module")
 def index() -> InvertedIndex:
     return InvertedIndex.drawn(TextSet(Texts(count=300, vocabulary=1_000), seed=1))
