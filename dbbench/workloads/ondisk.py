@@ -132,13 +132,13 @@ def others(engine: Engine) -> set[int]:
 
 
 def processes(engine: Engine) -> Iterable[psutil.Process]:
-    """Return this process, all that it has started, and the engine's servers."""
+    """Return this process, all that it has started, and the engine's servers, each once."""
     # Servers first: what they print goes to a file that this process has open, too.
     known = []
     for pid in engine.processes():
         with contextlib.suppress(psutil.NoSuchProcess):  # one that a server has ended meanwhile
             known.append(psutil.Process(pid))
-    return [*known, *descendants().values(), psutil.Process()]
+    return dict.fromkeys([*known, *descendants().values(), psutil.Process()])
 
 
 def _new(status: os.stat_result, seen: set[_Inode]) -> bool:

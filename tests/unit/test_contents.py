@@ -21,7 +21,7 @@ from dbbench.suite.model import Tier
 from dbbench.suite.steps.statement import StatementStep
 from dbbench.workloads.contents import _check_figures, _compare, check_added, check_after, check_table, let_go
 from dbbench.workloads.context import Added, StepContext, StepsSoFar
-from dbbench.workloads.ondisk import on_disk, others
+from dbbench.workloads.ondisk import on_disk, others, processes
 from dbbench_plugins.sqlite import SQLite
 
 TABLE = pa.table({"Id": pa.array(range(20_000), pa.int32()), "Name": [f"n{number}" for number in range(20_000)]})
@@ -118,6 +118,14 @@ def test_a_process_of_a_server_that_ends_while_it_is_looked_at_is_none_of_it(
     engine = ScheduleStats(Setup(tmp_path, Tier.POWER))
     monkeypatch.setattr(engine, "processes", lambda: [ended.pid, os.getppid()])
     assert others(engine) - descendants().keys() == {os.getppid()}
+
+
+def test_a_private_server_is_one_process(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    engine = ScheduleStats(Setup(tmp_path, Tier.POWER))
+    with subprocess.Popen(["sleep", "60"]) as server:
+        monkeypatch.setattr(engine, "processes", lambda: [server.pid])
+        assert [process.pid for process in processes(engine)].count(server.pid) == 1
+        server.kill()
 
 
 @pytest.mark.parametrize(("kind", "part"), [("double", -0.3), ("real", -0.3), ("decimal(19, 4)", -0.3)])
