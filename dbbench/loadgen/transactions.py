@@ -30,6 +30,7 @@ MOST_TRIES = 100
 MOST_SECONDS = 60.0
 #: The second try comes at once, those after it within a pause that doubles up to the longest, in seconds.
 PAUSE, LONGEST_PAUSE = 0.001, 0.064
+_ENDED = "the step has ended for all clients"
 
 
 class GivenUp(DbbenchError):
@@ -183,7 +184,7 @@ class Attempts:
 
         def once(key: G) -> None:
             if end:
-                raise Ended("the step has ended for all clients") from end[0]
+                raise Ended(_ENDED) from end[0]
             try:
                 begin()
                 body(key)
@@ -206,7 +207,9 @@ class Attempts:
                 raise failed
             self.counts[self.of + reason] = self.counts.get(self.of + reason, 0) + 1
             mine[reason] = mine.get(reason, 0) + 1
-            if self.clock() - since > MOST_SECONDS or self.end:
+            if self.end:
+                raise Ended(_ENDED) from self.end[0]
+            if self.clock() - since > MOST_SECONDS:
                 break
             if tried > 1:
                 self.sleep(self.chance.random() * min(PAUSE * 2 ** (tried - 2), LONGEST_PAUSE))

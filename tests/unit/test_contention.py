@@ -13,7 +13,7 @@ import pytest
 from dbbench.datasets.cache import materialise
 from dbbench.engine.base import Setup
 from dbbench.engine.traits import Concurrency
-from dbbench.errors import Unsupported, WrongAnswer
+from dbbench.errors import TimedOut, Unsupported, WrongAnswer
 from dbbench.host.meters import COUNTS
 from dbbench.host.metric import Metric
 from dbbench.loadgen.clients import arranged, drive
@@ -216,12 +216,24 @@ def test_when_clients_are_to_end_they_begin_no_transaction_and_try_none_again(st
         end.append(GivenUp("elsewhere"))
         raise Refused("deadlock")
 
-    with pytest.raises(GivenUp, match="after 1 tries: 1 times a deadlock"):
+    with pytest.raises(Ended):
         attempt.transaction(ending)(0)
     begun = store.events.count("begin")
     with pytest.raises(Ended):
         attempt.transaction(nothing)(0)
     assert store.events.count("begin") == begun
+
+
+def test_a_client_whose_time_is_over_while_it_tries_again_is_timed_out(store: Store) -> None:
+    work = replace(WORK)
+
+    def ending() -> Exception:
+        work.reasons.append(TimedOut("not done"))
+        return Refused("deadlock")
+
+    store.fail = failing("commit", 1, ending)
+    with pytest.raises(TimedOut):
+        drive(store, store.connect(), Job("statement", (), 0, 0, inputs=work), Clients())
 
 
 def test_what_one_of_several_clients_fails_with_ends_all_of_them(store: Store) -> None:
