@@ -12,7 +12,7 @@ import pyarrow.ipc
 from pydantic import ConfigDict, PlainSerializer, PlainValidator, TypeAdapter, with_config
 
 from dbbench.answers.compare import as_table
-from dbbench.errors import DbbenchError, TimedOut, UserError, WrongAnswer
+from dbbench.errors import DbbenchError, TimedOut, Unsupported, UserError, WrongAnswer
 from dbbench.host.metric import Usage, total
 from dbbench.loadgen.histogram import Samples, SentSamples
 from dbbench.loadgen.key_streams import KeySequence, OperationMix
@@ -218,7 +218,7 @@ def together(found: list[ClientTimings]) -> ClientTimings:
 class Failure:
     """The reason why clients have no times, as their process reports it."""
 
-    kind: Literal["wrong", "timed out", "refused", "failed"]
+    kind: Literal["wrong", "timed out", "unsupported", "refused", "failed"]
     text: str
 
     @classmethod
@@ -226,18 +226,22 @@ class Failure:
         """An exception's message for the process that gave the order."""
         if isinstance(exc, WrongAnswer | TimedOut):
             return cls("wrong" if isinstance(exc, WrongAnswer) else "timed out", str(exc))
+        if isinstance(exc, Unsupported):
+            return cls("unsupported", str(exc))
         if isinstance(exc, UserError):
             return cls("refused", str(exc))
         traceback.print_exc()
         return cls("failed", f"{type(exc).__name__}: {exc}")
 
     def exception(self, where: str) -> DbbenchError:
-        """WrongAnswer or TimedOut; UserError or ClientFailed with `where` it was."""
+        """WrongAnswer, TimedOut or Unsupported; UserError or ClientFailed with `where` it was."""
         match self.kind:
             case "wrong":
                 return WrongAnswer(self.text)
             case "timed out":
                 return TimedOut(self.text)
+            case "unsupported":
+                return Unsupported(self.text)
             case "refused":
                 return UserError(f"{where}: {self.text}")
             case "failed":

@@ -12,7 +12,7 @@ import pytest
 
 from dbbench.engine.base import Engine, Session, Setup
 from dbbench.engine.traits import Concurrency
-from dbbench.errors import Unsupported, WrongAnswer
+from dbbench.errors import DbbenchError, TimedOut, Unsupported, WrongAnswer
 from dbbench.loadgen.clients import drive, hear_all
 from dbbench.loadgen.job import REPLY, ClientFailed, ClientTimings, Failure, Job, Reply
 from dbbench.loadgen.loops import ScheduleStats
@@ -198,6 +198,12 @@ def test_a_process_that_fails_is_an_error_with_its_reason(
     with pytest.raises(ClientFailed, match=words):
         drive(engine, engine.connect(), job(), Clients(processes=3))
     assert time.monotonic() - start < 60
+
+
+@pytest.mark.parametrize("exc", [WrongAnswer("none"), TimedOut("late"), Unsupported("no rows")])
+def test_what_a_process_raises_goes_on_up_as_what_it_is(exc: DbbenchError) -> None:
+    raised = piped(Failure.of(exc)).exception("in a client process")
+    assert (type(raised), str(raised)) == (type(exc), str(exc))
 
 
 def test_what_one_process_fails_with_is_heard_while_others_are_at_work() -> None:
