@@ -77,10 +77,10 @@ class Timeline:
             self._slots[at] = self._slots[at] + counts if at in self._slots else counts.copy()
 
     def summary(self, end: int) -> TimelineFacts | None:
-        """What is kept of each slot that had ended `end` nanoseconds after the beginning; None for fewer than two."""
+        """What is kept of each slot that had ended `end` nanoseconds after the start; None for no calls or one slot."""
         self._count()
         whole = min(end // self.width, MOST_SLOTS)
-        if whole < 2:
+        if whole < 2 or not self._slots:
             return None
         found: TimelineFacts = {"seconds": self.width / 1e9, "calls": [], "p50": [], "p99": []}
         nothing = np.zeros(_BINS, np.int64)

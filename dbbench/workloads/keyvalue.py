@@ -162,14 +162,7 @@ def _inputs(step: KeyValueStep, records: RecordSet, expected: ExpectedRecords, c
 def throughput(found: ClientTimings, count: int, clients: Clients) -> StepMeasurement:
     """`count` operations in what was measured. One client's own pauses, in which its keys are made, don't count."""
     seconds = found.service.total / 1e9 if clients.count == 1 else (found.end - found.begin) / 1e9
-    times = {"service time": found.service, **found.by}
-    facts: StepFacts = {
-        "operations": count,
-        "calls": found.service.count,
-        "per_second": found.per_second,
-        "clients": {"threads": clients.threads, "processes": clients.processes},
-        "times": {name: samples.to_json() for name, samples in times.items()},
-    }
+    facts: StepFacts = {"operations": count, **load_control.facts_of(found, clients)}
     return StepMeasurement(
         "throughput",
         "1/s",

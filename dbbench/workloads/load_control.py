@@ -98,7 +98,7 @@ def measured(step: TimedStep, found: ClientTimings, clients: Clients, *, records
     """What the clients' times come to."""
     saturated = found.schedule is not None and found.schedule.saturated
     main = found.service if found.schedule is None else found.latency
-    facts = _facts(found, clients, percentiles=not saturated)
+    facts = facts_of(found, clients, percentiles=not saturated)
     if clients.count == 1 and found.schedule is None and found.service.whole:
         ratio = first_calls(found.service.exact)
         facts |= {"first_calls": ratio} if ratio else {}
@@ -187,7 +187,8 @@ def _kept_up(found: ClientTimings, rate: Rate) -> str:
     return f"{text}; {schedule.in_time:,} of {schedule.due:,} arrivals in time"
 
 
-def _facts(found: ClientTimings, clients: Clients, *, percentiles: bool = True) -> StepFacts:
+def facts_of(found: ClientTimings, clients: Clients, *, percentiles: bool = True) -> StepFacts:
+    """What is recorded of the clients' times."""
     kinds = {"service time": found.service, **found.by}
     if found.schedule is not None:
         kinds["latency"] = found.latency
@@ -276,7 +277,7 @@ def _found(find: Find, job: Job, clients: Clients, drive: Drive, note: Note) -> 
         return StepMeasurement(
             "highest rate", "1/s", [], facts={"find": looked}, direction="higher", outcome=Outcome.NO_RATE, detail=why
         )
-    facts: StepFacts = {**_facts(best[bracket.passed], clients), "find": looked}
+    facts: StepFacts = {**facts_of(best[bracket.passed], clients), "find": looked}
     return StepMeasurement("highest rate", "1/s", [bracket.passed], facts=facts, direction="higher")
 
 

@@ -32,6 +32,7 @@ from dbbench.suite.model import Tier
 from dbbench.suite.steps.base import Clients
 from dbbench.suite.steps.timed import Find, Rate, TimedStep, seconds_of
 from dbbench.workloads import load_control
+from dbbench.workloads.keyvalue import throughput
 from dbbench.workloads.load_control import LONGEST_SEARCH, LONGEST_TRY, Bracket, NoTime, search
 from dbbench_plugins.null import Null
 from tests.unit.refused import refused
@@ -270,7 +271,13 @@ def test_a_timeline_counts_calls_by_the_second_in_which_they_ended() -> None:
     assert (summary["seconds"], summary["calls"]) == (1, [2, 1, 0])
     assert summary["p99"][:2] == [pytest.approx(MS, rel=0.04), pytest.approx(2 * MS, rel=0.04)]
     assert summary["p50"][2] is None
-    assert Timeline().summary(SECOND) is None
+    assert found.summary(SECOND) is Timeline().summary(9 * SECOND) is None
+
+
+def test_operations_of_two_seconds_have_a_timeline() -> None:
+    timings = ClientTimings(begin=7, end=2 * SECOND + 7)
+    timings.timeline.record(7, np.array([8, SECOND + 8]), np.array([MS, MS]))
+    assert throughput(timings, 2, Clients()).facts["timeline"]["calls"] == [1, 1]
 
 
 def test_a_long_timeline_has_wider_slots_and_survives_merge_and_pipe() -> None:
