@@ -22,6 +22,7 @@ from dbbench.loadgen.job import ClientTimings, Job, Kept
 from dbbench.loadgen.kept_calls import KeptCalls
 from dbbench.loadgen.key_streams import CallStream
 from dbbench.loadgen.loops import LATE, Around, Record, open_loop, paced, stream, stream_until
+from dbbench.loadgen.share import share
 from dbbench.loadgen.transactions import Pool
 
 #: An open loop works off what has piled up for a quarter of its time; what is left then is dropped.
@@ -139,7 +140,7 @@ class _Client:
         job = self.job
         if job.inputs is None or job.each:
             return job.calls
-        return job.calls * (self.number + 1) // self.of - job.calls * self.number // self.of
+        return len(share(job.calls, self.number, self.of))
 
     def _made(
         self,

@@ -25,6 +25,7 @@ from dbbench.errors import WrongAnswer
 from dbbench.loadgen.histogram import Samples
 from dbbench.loadgen.kept_calls import KeptCalls
 from dbbench.loadgen.loops import CHUNK, Record
+from dbbench.loadgen.share import share
 from dbbench.suite.dataset import Records
 
 #: Bytes of keys and values that are made and held at a time, as nearly as may be.
@@ -258,7 +259,7 @@ class KeySequence:
         """One client's places in the order; all of them where there are too few to share them out for ever."""
         if self.endless and self.count < of:
             return range(self.count)
-        return range(self.count * number // of, self.count * (number + 1) // of)
+        return share(self.count, number, of)
 
     def taken(self, made: int, number: int, of: int) -> int:
         """How many records one client has taken in `made` calls: the last transaction of a share may be a short one."""
@@ -370,7 +371,7 @@ class OperationMix:
         base = self.next - self.first
         zipfian = Zipfian(base) if self.keys != "uniform" else None
         weights = np.array([self.weights.get(name, 0.0) for name in OPERATIONS])
-        mine = self.operations * (number + 1) // of - self.operations * number // of
+        mine = len(share(self.operations, number, of))
         inserted = done = 0
         while self.endless or done < mine:
             size = self._at_once if self.endless else min(self._at_once, mine - done)

@@ -26,6 +26,7 @@ from dbbench.host.metric import Usage
 from dbbench.host.processes import end_with_parent
 from dbbench.loadgen.client import bound, client_run
 from dbbench.loadgen.job import ORDER, REPLY, ClientOrder, ClientTimings, Failure, Job, Reply, together
+from dbbench.loadgen.share import share
 from dbbench.loadgen.transactions import Ended, Pool, Together, Transactions
 
 
@@ -167,15 +168,10 @@ def _shared(engine: Engine, job: Job, numbers: range, of: int, group: Any) -> It
         return
     with ExitStack() as closing:
         sessions = []
-        for _ in range(len(share(job.pool, numbers, of))):
+        for _ in share(job.pool, numbers.start, of, len(numbers)):
             sessions.append(engine.connect())
             closing.callback(sessions[-1].close)
         yield job.inputs.pool(engine, sessions, group.queue() if group else None)
-
-
-def share(pool: int, numbers: range, of: int) -> range:
-    """Sessions of a pool that belong to a process whose clients have these numbers."""
-    return range(pool * numbers.start // of, pool * numbers.stop // of)
 
 
 def _serve(order: ClientOrder, commands: TextIO, say: Callable[[Reply], None]) -> None:

@@ -18,6 +18,7 @@ from dbbench.engine.null import does_work
 from dbbench.loadgen.drawn_parameters import Known
 from dbbench.loadgen.kept_calls import kept_places
 from dbbench.loadgen.key_streams import CallStream
+from dbbench.loadgen.share import share
 from dbbench.loadgen.transaction_body import Body, Keep, RolledBack, bodies
 from dbbench.loadgen.transaction_draws import Columns, Draws, Plan, Text, Values, added_by
 from dbbench.loadgen.transactions import Attempts, Together, refuse_without_transactions
@@ -57,10 +58,6 @@ class TransactionMix(Together):
     def check(self, engine: Engine, session: Session) -> None:
         """Raise Unsupported if the engine has no SQL or no transactions."""
         refuse_without_transactions(engine, session)
-
-    def share(self, number: int, of: int) -> int:
-        """How many of the calls are one client's."""
-        return self.calls * (number + 1) // of - self.calls * number // of
 
     def prepare(self, engine: Engine, session: Session, number: int, of: int) -> CallStream:
         """One client's share of the calls."""
@@ -131,7 +128,7 @@ class TransactionMix(Together):
         think = draws.thoughts()
         made, places = count(), kept_places(random.SystemRandom(), _KEPT)
         place = next(places)
-        for kinds, blocks in draws.blocks(None if self.endless else self.share(number, of)):
+        for kinds, blocks in draws.blocks(None if self.endless else len(share(self.calls, number, of))):
             codes.append(kinds)
             if thoughts is not None:
                 thoughts.extend(think(kinds).tolist())

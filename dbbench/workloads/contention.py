@@ -12,7 +12,7 @@ from dbbench.host.metric import Usage, total
 from dbbench.loadgen.clients import arranged
 from dbbench.loadgen.job import Job
 from dbbench.loadgen.loops import timed
-from dbbench.loadgen.process import share
+from dbbench.loadgen.share import share
 from dbbench.loadgen.transaction_draws import Plan
 from dbbench.loadgen.transactions import CHANGED, TEXTS, Transactions
 from dbbench.results.facts import FairnessFacts, StepFacts
@@ -123,7 +123,7 @@ def _shares(pool: int | None, clients: Clients) -> list[int] | None:
     if pool is None:
         return None
     firsts = range(0, clients.count, clients.threads)
-    return [len(share(pool, range(first, first + clients.threads), clients.count)) for first in firsts]
+    return [len(share(pool, first, clients.count, clients.threads)) for first in firsts]
 
 
 def _clear(context: StepContext, step: ContentionStep, work: Transactions, clients: int) -> tuple[float, Usage]:

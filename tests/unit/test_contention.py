@@ -18,7 +18,7 @@ from dbbench.host.meters import COUNTS
 from dbbench.host.metric import Metric
 from dbbench.loadgen.clients import arranged, drive
 from dbbench.loadgen.job import Job
-from dbbench.loadgen.process import share
+from dbbench.loadgen.share import share
 from dbbench.loadgen.transactions import (
     CHANGED,
     LONGEST_PAUSE,
@@ -366,7 +366,7 @@ def test_clients_are_threads_of_one_process_where_no_more_can_be(store: Store, t
 
 @pytest.mark.parametrize("pool", [31, 16, 8, 5, 4])
 def test_every_session_of_a_pool_belongs_to_one_process(pool: int) -> None:
-    shares = [share(pool, range(first, first + 8), 32) for first in range(0, 32, 8)]
+    shares = [share(pool, first, 32, 8) for first in range(0, 32, 8)]
     assert [number for each in shares for number in each] == list(range(pool))
     assert max(map(len, shares)) - min(map(len, shares)) <= 1
     assert min(map(len, shares)) >= 1
