@@ -11,6 +11,8 @@ from contextlib import AbstractContextManager, nullcontext
 from dataclasses import replace
 from enum import Enum, auto
 from functools import partial
+from itertools import repeat
+from operator import ne
 from typing import Any
 
 import pyarrow as pa
@@ -279,7 +281,8 @@ def _as_column(arrays: Sequence[pa.Array]) -> pa.Table:
 def _hash(values: list[Any]) -> int:
     """The same for the same values in the same order; another each time, if a driver's values can't be hashed."""
     try:
-        return hash(tuple(values))
+        # -1 has the hash of -2. The tuples follow one another, for each takes memory.
+        return hash((hash(tuple(values)), hash(tuple(map(ne, values, repeat(-1))))))
     except TypeError:
         return random.getrandbits(62)
 

@@ -190,3 +190,9 @@ def test_a_query_that_finds_no_rows_is_timed_where_nobody_knows_its_answer(bench
     step = STEP.model_copy(update={"answer": "none"})
     measured = query.measure(step, bench(lambda _call, _rows: []))
     assert (measured.outcome, measured.facts["rows"], len(measured.samples)) == (Outcome.OK, 0, 3)
+
+
+def test_a_value_that_has_the_hash_of_the_right_one_is_wrong(bench: Callable[..., StepContext]) -> None:
+    step = STEP.model_copy(update={"answer": "none"})
+    measured = query.measure(step, bench(lambda call, _rows: [(-2 if call == 5 else -1,)]))
+    assert measured.outcome is Outcome.WRONG
