@@ -104,11 +104,11 @@ class DrawnCalls:
 
 @dataclass(frozen=True)
 class QueryCalls:
-    """One query, again and again, of which one column is read and `rows` rows must come."""
+    """One query, again and again, of which one column is read and one of these numbers of `rows` must come."""
 
     sql: str
     column: int
-    rows: int
+    rows: tuple[int, ...]
     #: Whether the column is kept of some calls, which nobody can predict.
     keeps: bool = True
     endless: bool = True
@@ -119,15 +119,15 @@ class QueryCalls:
 
     def prepare(self, engine: Engine, session: Session, number: int, of: int) -> CallStream:
         """One client's calls. A call raises WrongAnswer if it has another number of rows."""
-        run = query_of(engine, session, self.sql, self.rows)
+        run = query_of(engine, session, self.sql, self.rows[0])
         read = COUNTING[session.result_format]
         keep = KEEPING[session.result_format]
         column, rows = self.column, self.rows
         samples = list[tuple[int, Any]]()
 
         def query() -> None:
-            if (found := read(run(), column)) != rows:
-                raise WrongAnswer(f"{found:,} rows instead of {rows:,}")
+            if (found := read(run(), column)) not in rows:
+                raise WrongAnswer(f"{found:,} rows instead of {rows[0]:,}")
 
         def kept() -> None:
             samples.append((len(samples), partial(_as_rows, keep(run(), column))))

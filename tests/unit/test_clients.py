@@ -181,7 +181,7 @@ class Mixing(Null):
 
 def test_rows_of_a_process_that_have_no_types_are_wrong(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PYTHONPATH", str(Path(__file__).parents[2]))
-    engine, calls = Mixing(Setup(tmp_path, Tier.POWER)), Job("query", (), 0, 3, inputs=QueryCalls("SELECT", 0, 2))
+    engine, calls = Mixing(Setup(tmp_path, Tier.POWER)), Job("query", (), 0, 3, inputs=QueryCalls("SELECT", 0, (3, 2)))
     with pytest.raises(WrongAnswer, match="column 1: "):
         drive(engine, engine.connect(), calls, Clients(processes=2))
 

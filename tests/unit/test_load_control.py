@@ -387,7 +387,7 @@ def test_warm_up_and_ramp_up_are_made_and_do_not_count(null: Null, clients: Clie
 
 def test_queries_at_a_rate_with_a_load_that_grows(null: Null) -> None:
     job = Job(
-        "query", (), 1, 0, Rate(per_second=200, seconds=0.2), 1, QueryCalls("SELECT", 0, 3), ramp_up=0.1
+        "query", (), 1, 0, Rate(per_second=200, seconds=0.2), 1, QueryCalls("SELECT", 0, (3,)), ramp_up=0.1
     )  # fmt: skip
     found = drive(null, null.connect(), job, Clients(threads=2))
     assert found.schedule is not None
@@ -399,7 +399,7 @@ def test_queries_at_a_rate_with_a_load_that_grows(null: Null) -> None:
 def test_as_many_calls_as_asked_for_after_a_warm_up(null: Null) -> None:
     job = Job("read", (), 5, 11, seed=1, inputs=records("read"))
     assert drive(null, null.connect(), job, Clients(threads=2)).service.count == 11
-    each = Job("query", (), 5, 11, seed=1, inputs=QueryCalls("SELECT", 0, 3), each=True)
+    each = Job("query", (), 5, 11, seed=1, inputs=QueryCalls("SELECT", 0, (3,)), each=True)
     assert drive(null, null.connect(), each, Clients(threads=2)).service.count == 22
 
 

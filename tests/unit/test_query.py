@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from dbbench.answers.given import by_reference, question
-from dbbench.answers.stored import read_answers
+from dbbench.answers.stored import read_answers, write_answers
 from dbbench.datasets.cache import Files, materialise
 from dbbench.engine.base import Engine, Session, Setup
 from dbbench.results.outcome import Outcome
@@ -173,6 +173,29 @@ def test_a_lie_in_another_column_is_found_where_the_compared_call_is_one_of_them
 
 def test_rows_in_another_order_are_right_where_the_answer_has_none(bench: Callable[..., StepContext]) -> None:
     assert set(outcomes(bench, lambda call, rows: rows[call:] + rows[:call])) == {Outcome.OK}
+
+
+@pytest.mark.parametrize(
+    ("lie", "wrong"),
+    [
+        (lambda _call, rows: rows[1:], ""),
+        (lambda _call, rows: rows[2:], "instead of"),
+        (
+            lambda call, rows: rows[1:] if call != 3 else [(key, 0) for key, _ in rows[1:]],
+            "column ParentId: 0 instead of",
+        ),
+    ],
+)
+def test_the_rows_of_each_right_answer_are_right(
+    bench: Callable[..., StepContext], tmp_path: Path, lie: Lie, wrong: str
+) -> None:
+    """As LIKE's are, of which some systems return more."""
+    made = bench(lie)
+    (answer,) = read_answers(made.answers["all"])
+    made.answers["all"] = tmp_path / "two.arrow"
+    write_answers([answer, answer[1:]], made.answers["all"])
+    detail = query.measure(STEP, made).detail
+    assert wrong in detail if wrong else not detail
 
 
 def test_a_wrong_call_leaves_its_step_a_time_and_no_rank(bench: Callable[..., StepContext]) -> None:
