@@ -6,8 +6,7 @@ Both sides are brought to the types of the right answer and compared column by c
 - a number that comes as another numeric type is the same number if it has the same value; so is 0 or 1 for a boolean;
 - a decimal is compared exactly; one that comes as a float is equal within half a unit of its last
   place, or one part in 10^9 (a float can't hold more of a large sum);
-- a real (4 bytes) is equal within one part in 10^6, a double within one in 10^12; so is the sum of a table's column,
-  or within one in 10^12 of what the magnitudes of positive and negative parts may come to;
+- a real (4 bytes) is equal within one part in 10^6, a double within one in 10^12;
 - a date or time may come as ISO text or YYYYMMDD; a date is its midnight;
 - spaces at the end of a text are ignored (CHAR columns are padded by some systems);
 - a fraction that was computed, such as a mean or a sum, is the same within one part in 10^9, or in 10^12 of the
@@ -322,8 +321,8 @@ def _shown(value: Any) -> str:
     return shown if len(shown) <= _SHOWN else f"{shown[: _SHOWN - 3]}..."
 
 
-def check_value(found: Any, expected: str, data_type: DataType, what: str, magnitude: float = 0.0) -> None:
-    """Compare one value with its text, by the rules above. Of a sum of both signs `magnitude` says of what size.
+def check_value(found: Any, expected: str, data_type: DataType, what: str, magnitude: float | None = None) -> None:
+    """Compare one value with its text, by the rules above. Of a sum `magnitude` says of what size, if of both signs.
 
     Raises WrongAnswer.
     """
@@ -332,7 +331,8 @@ def check_value(found: Any, expected: str, data_type: DataType, what: str, magni
         kind = pa.decimal128(38, kind.scale)  # a sum may be wider than its column
     elif pa.types.is_temporal(kind):
         kind = pa.timestamp("s")
-    field = pa.field(what, kind, metadata={MAGNITUDE: repr(magnitude)})
+    computed = COMPUTED if magnitude is not None and pa.types.is_floating(kind) else {}
+    field = pa.field(what, kind, metadata={MAGNITUDE: repr(magnitude or 0.0), **computed})
     try:
         check_rows([(found,)], pa.table([pa.array([expected]).cast(kind)], pa.schema([field])), ordered=True)
     except WrongAnswer as exc:

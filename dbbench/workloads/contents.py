@@ -190,11 +190,12 @@ def _count(engine: SQLEngine, session: Session, name: str) -> Any:
 
 def _check_figures(context: StepContext, engine: SQLEngine, session: Session, name: str) -> None:
     known, table = context.files.manifest["tables"][name], context.tables[name]
-    wanted = [("COUNT(*)", str(known["rows"]), COUNT, 0.0)]
+    wanted: list[tuple[str, str, DataType, float | None]] = [("COUNT(*)", str(known["rows"]), COUNT, None)]
     for column, checks in known["columns"].items():
         kind = table.columns[column].data_type
         for key, text in checks.items():
-            part, size = f"{key.upper()}({engine.sql.quoted(column)})", 0.0
+            part = f"{key.upper()}({engine.sql.quoted(column)})"
+            size: float | None = None
             if key == "sum":
                 part, least, greatest = engine.sql.total(column, kind.name), float(checks["min"]), float(checks["max"])
                 size = known["rows"] * max(-least, greatest) if least < 0 < greatest else 0.0

@@ -271,6 +271,12 @@ def test_one_value_is_compared_with_its_text_by_the_same_rules(found: Any, expec
     check_value(found, expected, parse_type(kind), "x")
 
 
+def test_the_sum_of_a_column_of_doubles_may_be_added_up_one_by_one() -> None:
+    check_value(sum([0.1] * 10**5), "10000", parse_type("double"), "x", 0.0)
+    with pytest.raises(WrongAnswer):
+        check_value(sum([0.1] * 10**5), "10000", parse_type("double"), "x")
+
+
 @pytest.mark.parametrize(
     ("found", "expected", "kind", "message"),
     [
