@@ -14,6 +14,7 @@ import re
 import shutil
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from decimal import localcontext
 from pathlib import Path
 from typing import Any, TypedDict
 
@@ -37,7 +38,7 @@ from dbbench.suite.model import Suite
 
 _MANIFEST = "dataset.json"
 #: Raised whenever the files of a dataset, or what is noted of them, change their form; part of the cache's key.
-_FORMAT = 4
+_FORMAT = 5
 _log = logging.getLogger(__name__)
 
 
@@ -288,7 +289,7 @@ def _wanted(table: Table, scale: float) -> int | None:
     """The number of rows to take from a table's files; None for all."""
     assert isinstance(table.rows, FromFile)
     known = table.rows.count
-    return None if scale == 1 or known is None or not table.scales else max(1, round(known * scale))
+    return None if scale == 1 or known is None or not table.scales else min(known, max(1, round(known * scale)))
 
 
 def _checked(folder: Path) -> bool:
@@ -338,7 +339,10 @@ def _measured(batch: pa.RecordBatch) -> _Part:
         if batch.schema.field(name).metadata == DOCUMENTS:  # in each engine's own order
             columns[name] = {}
             continue
-        found = pc.min_max(column).as_py()
+        try:
+            found = pc.min_max(column).as_py()
+        except OverflowError as exc:
+            raise UserError(f"column {name} has a day or a moment outside of the years 1 to 9999") from exc
         columns[name] = {} if found["min"] is None else found  # all of them are missing
         if columns[name] and (pa.types.is_decimal(column.type) or pa.types.is_floating(column.type)):
             columns[name]["sum"] = pc.sum(column).as_py()
@@ -362,7 +366,8 @@ class _Checks:
                 seen["min"] = min(seen.get("min", found["min"]), found["min"])
                 seen["max"] = max(seen.get("max", found["max"]), found["max"])
                 if "sum" in found:
-                    seen["sum"] = seen.get("sum", 0) + found["sum"]
+                    with localcontext(prec=80):  # digits, which are 28 by default
+                        seen["sum"] = seen.get("sum", 0) + found["sum"]
         return part.batch
 
     def result(self) -> TableChecks:

@@ -158,7 +158,7 @@ def _from_numbers(whole: Ints, values: Computed, data_type: DataType) -> pa.Arra
     days = (values.first - _EPOCH).days
     if data_type.name == "datetime":
         return pa.array(whole + days * 86_400).cast(pa.timestamp("s"))
-    return pa.array((whole + days).astype(np.int32)).cast(pa.date32())
+    return _numbers(whole + days, DataType("integer", ())).cast(pa.date32())
 
 
 def _column(

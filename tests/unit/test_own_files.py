@@ -16,6 +16,7 @@ import pytest
 from dbbench.datasets import own_files
 from dbbench.datasets.cache import check_rows, kept, materialise
 from dbbench.datasets.found_tables import Found, FoundTable, suite_text
+from dbbench.datasets.generate import CHUNK_ROWS
 from dbbench.datasets.inference import look_at
 from dbbench.datasets.own_files import all_rows, estimated_bytes, files_of, rows_from
 from dbbench.errors import UserError
@@ -157,6 +158,39 @@ def test_a_scale_takes_the_first_rows(tmp_path: Path) -> None:
     assert files.table("t").column("Id").to_pylist() == list(range(70_000))
     with pytest.raises(UserError, match="--scale must be at most 1"):
         materialise(dataset(tmp_path, look(tmp_path)), scale=2, folder=tmp_path)
+
+
+def test_an_empty_file_stays_empty_at_a_scale(tmp_path: Path) -> None:
+    (tmp_path / "t.csv").write_text("Id\n")
+    none = Dataset.model_validate(
+        {
+            "tables": {
+                "t": {
+                    "rows": {"file": "t.csv", "count": 0},
+                    "primary_key": "Id",
+                    "columns": {"Id": {"type": "integer"}},
+                }
+            }
+        }
+    )
+    assert materialise(none, scale=0.5, folder=tmp_path).table("t").num_rows == 0
+
+
+def test_long_decimals_are_summed_up_exactly(tmp_path: Path) -> None:
+    prices = [Decimal("1234567890123456.123456789012345678")] * (CHUNK_ROWS + 1)
+    known = pa.table({"id": range(len(prices)), "price": pa.array(prices, pa.decimal128(38, 18))})
+    pq.write_table(known, tmp_path / "t.parquet")
+    manifest = materialise(dataset(tmp_path, look(tmp_path, "t.parquet")), folder=tmp_path).manifest
+    assert manifest["tables"]["t"]["columns"]["price"]["sum"] == "40455555191455533709.555519145555522382"
+
+
+def test_days_beyond_the_calendar_are_refused(tmp_path: Path) -> None:
+    pq.write_table(
+        pa.table({"id": [1], "day": pa.array([3_000_000], pa.int32()).cast("date32")}), tmp_path / "t.parquet"
+    )
+    found = dataset(tmp_path, look(tmp_path, "t.parquet"))
+    with pytest.raises(UserError, match="column day has a day or a moment outside of the years 1 to 9999"):
+        materialise(found, folder=tmp_path)
 
 
 def test_another_content_is_another_dataset_and_an_old_one_is_found_again(tmp_path: Path) -> None:
