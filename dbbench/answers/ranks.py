@@ -63,6 +63,7 @@ def ranked(tree: exp.Query, tables: Mapping[str, Sequence[str]], ordered: bool |
         keys = [_place(term.this, tree) for term in order.expressions]
         for term, place in zip(order.expressions, keys, strict=True):
             term.set("this", exp.Literal.number(place + 1))
+        computed += _computed(tree, tables)[len(computed) :]  # of keys that aren't returned
         tree.set("order", order)
     return Ranked(tree, names, computed, tuple(keys), _number(limit), _number(offset) or 0)
 
@@ -185,7 +186,7 @@ def _answer(ranked: Ranked, ask: Ask) -> tuple[pa.Table, bool]:
         if last is not None:
             tree.set("limit", exp.Limit(expression=exp.Literal.number(last + more)))
         rows = ask(tree, ranked.computed)
-        starts = np.maximum.accumulate(np.where(_tied(rows, ranked.keys), 0, np.arange(rows.num_rows)))
+        starts = np.maximum.accumulate(np.where(_tied(rows, ranked), 0, np.arange(rows.num_rows)))
         end = rows.num_rows
         if last is not None and last < end:
             end = int(np.searchsorted(starts, starts[last - 1], "right")) if ranked.limit else 0
@@ -205,10 +206,13 @@ def _answer(ranked: Ranked, ask: Ask) -> tuple[pa.Table, bool]:
     return found[:end], any(rows.column(key).null_count for key in ranked.keys)
 
 
-def _tied(rows: pa.Table, keys: Sequence[int]) -> npt.NDArray[np.bool_]:
-    """True for each row whose keys are those of the row before it, but for the last bits of a float."""
+def _tied(rows: pa.Table, ranked: Ranked) -> npt.NDArray[np.bool_]:
+    """True for each row whose keys are those of the row before it, but for the last bits of a float.
+
+    Of a fraction that is computed nobody knows these bits: SQLite has floats for decimals, too.
+    """
     tied = np.ones(max(rows.num_rows - 1, 0), bool)
-    for place in reversed(keys):
+    for place in reversed(ranked.keys):
         column = rows.column(place)
         before, after = column.combine_chunks()[:-1], column.combine_chunks()[1:]
         exact = np.asarray(pc.fill_null(pc.equal(before, after), pc.and_(pc.is_null(before), pc.is_null(after))))
@@ -216,5 +220,7 @@ def _tied(rows: pa.Table, keys: Sequence[int]) -> npt.NDArray[np.bool_]:
         if pa.types.is_floating(column.type):
             first, second = np.asarray(before, float), np.asarray(after, float)
             near = np.abs(first - second) <= _NEAR * np.maximum(np.abs(first), np.abs(second))
-        tied = np.where(exact, tied, near)  # keys after one that is near don't count
+        is_fraction = pa.types.is_floating(column.type) or pa.types.is_decimal(column.type)
+        is_open = is_fraction and bool(ranked.computed[place])
+        tied = near | exact if is_open else np.where(exact, tied, near)  # keys after one that is near don't count
     return np.insert(tied, 0, values=False)[: rows.num_rows]

@@ -23,7 +23,7 @@ from dbbench.host import plain_file
 #: How the reason begins where a query needs more memory than the reference may take.
 MORE_MEMORY = "it needs more than"
 #: Raised whenever the same question would get another answer than before; part of the cache's key.
-GENERATION = 11
+GENERATION = 12
 #: What the metadata of an answer's file say: who computed it, why there is none, if there never is, and which row was
 #: left out.
 BY, _REFUSED, FINAL, LEFT_OUT = b"by", b"refused", b"final", b"left out"

@@ -102,6 +102,11 @@ RANKS = {
     "SELECT points FROM t LIMIT 0": ([], 0, 0),
     "SELECT name FROM t ORDER BY part, points": ([1, 1, 3, 4], 4, 0),  # the first two have one part but for its last bits
     "SELECT part, name FROM t ORDER BY 2 DESC, 1": ([1, 2, 3, 4], 4, 0),
+    # Equal sums of fractions may differ in some systems; of whole numbers they don't.
+    "SELECT name, SUM(points * 0.1) FROM t GROUP BY points, name ORDER BY points > 2, 2, 1": ([1, 2, 3, 3], 4, 0),
+    "SELECT name FROM t GROUP BY points, name ORDER BY SUM(points * 0.1), 1": ([1, 2, 3, 3], 4, 0),
+    "SELECT name FROM t GROUP BY points, name ORDER BY SUM(points), 1": ([1, 2, 3, 4], 4, 0),
+    "SELECT name FROM t GROUP BY points, name ORDER BY SUM(points * 0.1), 1 LIMIT 3": ([1, 2, 3, 3], 3, 0),
     "SELECT points AS p FROM t ORDER BY p": ([1, 2, 3, 3], 4, 0),
     "SELECT points * 2 AS p FROM t ORDER BY p + 1": ([1, 2, 3, 3], 4, 0),
     "SELECT points FROM t GROUP BY points ORDER BY COUNT(*) DESC, SUM(points)": ([1, 2, 3], 3, 0),
