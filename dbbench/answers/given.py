@@ -59,12 +59,15 @@ def answers_of(
     `steps` are all of the scenario. Files are looked for in `folder`. Raises UserError for rows that don't fit their
     types, files that can't be read, and an engine that fails.
     """
-    found = {step.name: path for step in queries if (path := _answer_of(step, dataset, files, folder)) is not None}
-    asked = {step.name: step for step in queries if isinstance(step.answer, SqlAnswer)}
-    changes = {name: before(step, steps) for name, step in asked.items()}
-    for name, why in [(name, changes[name].unknown) for name in asked if changes[name].unknown]:
-        found[name] = stored([why], partial(write_answers, [refusal(why)]), files)
-        del asked[name]
+    found, asked = dict[str, Path](), dict[str, QueryStep]()
+    changes = {step.name: before(step, steps) for step in queries if isinstance(step.answer, SqlAnswer | EngineAnswer)}
+    for step in queries:
+        if step.name in changes and (why := changes[step.name].unknown):
+            found[step.name] = stored([why], partial(write_answers, [refusal(why)]), files)
+        elif isinstance(step.answer, SqlAnswer):
+            asked[step.name] = step
+        elif path := _answer_of(step, dataset, files, folder):
+            found[step.name] = path
     questions = [question(step, changes[name].statements) for name, step in asked.items()]
     # Kept for the check of stale answers, which asks for them at the end of a trial.
     more = [without for step in asked.values() if (without := without_a_row(step, changes[step.name], files))]

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from dbbench.suite.answer import SqlAnswer
+from dbbench.suite.answer import EngineAnswer, SqlAnswer
 from dbbench.suite.sql_text import tables_of, words_of
 from dbbench.suite.steps.base import Step
 from dbbench.suite.steps.contention import ContentionStep
@@ -38,7 +38,10 @@ def before(query: QueryStep, steps: Sequence[Step]) -> Changes:
                 found.append((step.name, None))
             case ContentionStep() if step.table in read:
                 found.append((step.name, None))
-    unknown = next((f"nobody can tell what {name} has made of the data" for name, made in found if made is None), "")
+    alone = isinstance(query.answer, EngineAnswer)  # which is asked before any step
+    unknown = next(
+        (f"nobody can tell what {name} has made of the data" for name, made in found if alone or not made), ""
+    )
     return Changes(tuple(name for name, _ in found), tuple(made for _, made in found if made is not None), unknown)
 
 

@@ -237,7 +237,7 @@ class _Answer:
         """Compare a column that a timed call has read, as a table of it alone."""
         if column.num_rows not in self.counts:
             self.wrong = self.wrong or f"{column.num_rows:,} rows instead of {self.counts[0]:,}"
-        elif self.compares and not (self._seen and column.equals(self._seen)):
+        elif column.num_rows and self.compares and not (self._seen and column.equals(self._seen)):
             columns = [only_column(each, self.column) for each in self.expected]
             if wrong := self._fault(column.to_batches(), columns):
                 self.wrong = self.wrong or str(wrong)

@@ -120,6 +120,17 @@ def test_a_query_is_answered_with_what_statements_have_made_of_its_rows(
         assert answer.to_pydict() == {"n": [sum(calls)]}
 
 
+def test_an_engine_that_answers_before_all_steps_knows_no_change(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("DBBENCH_CACHE", str(tmp_path))
+    suite = parse_suite(
+        f"{SUITE}{INSERT}, iterations: 4}}\n{READ.rstrip()[:-1]}, answer: {{engine: sqlite}}}}\n", "s.yaml"
+    )
+    answers = answers_of(suite, {"s": materialise(suite.datasets["s"])}, tmp_path, None)
+    assert "nobody can tell what" in refused(read_answers(Path(answers["s"]["q"])))
+
+
 def test_an_answer_without_rows_or_values_is_doubtful(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("DBBENCH_CACHE", str(tmp_path))
     texts = ["SELECT Id FROM T WHERE Id < 0", "SELECT MAX(Id) FROM T WHERE Id < 0", "SELECT COUNT(*) FROM T"]
