@@ -3,10 +3,12 @@
 import re
 from functools import cache
 
-_COMMENTS_AND_TEXTS = re.compile(r"--[^\n]*|/\*.*?\*/|'(?:[^']|'')*'|\"[^\"]*\"", re.DOTALL)
+_COMMENTS_AND_TEXTS = re.compile(r"--[^\n]*|/\*.*?(?:\*/|\Z)|'(?:[^']|'')*'|\"[^\"]*\"", re.DOTALL)
 #: As MySQL reads them: `--1` and `/*! ... */` are no comments, `#` begins one, and a backslash keeps a quote in its
 #: text.
-_IN_MYSQL = re.compile(r"--(?=\s)[^\n]*|#[^\n]*|/\*(?!M?!).*?\*/|'(?:\\.|[^'\\])*'|\"(?:\\.|[^\"\\])*\"", re.DOTALL)
+_IN_MYSQL = re.compile(
+    r"--(?=\s)[^\n]*|#[^\n]*|/\*(?!M?!).*?(?:\*/|\Z)|'(?:\\.|[^'\\])*'|\"(?:\\.|[^\"\\])*\"", re.DOTALL
+)
 _RETURNS_ROWS = frozenset({"SELECT", "VALUES", "TABLE", "SHOW", "EXPLAIN", "DESCRIBE"})
 #: What is expected of a query.
 ONE_SELECT = "one SELECT, with no semicolon in it and nothing that writes; `kind: statement` takes other SQL"
@@ -63,7 +65,7 @@ def tables_of(sql: str) -> list[str]:
 
 
 #: A text, a quoted name, a comment, a cast of PostgreSQL's, or a parameter.
-_NAMED = re.compile(r"'(?:[^']|'')*'|\"[^\"]*\"|--[^\n]*|/\*.*?\*/|::|(?<![\w:]):([A-Za-z_]\w*)", re.DOTALL)
+_NAMED = re.compile(r"'(?:[^']|'')*'|\"[^\"]*\"|--[^\n]*|/\*.*?(?:\*/|\Z)|::|(?<![\w:]):([A-Za-z_]\w*)", re.DOTALL)
 
 
 @cache
@@ -95,7 +97,7 @@ def compared(sql: str) -> tuple[tuple[str, str], ...]:
     """Each name that a statement compares with or sets to a parameter alone, and the parameter's name."""
     without_texts = re.sub(r"'(?:[^']|'')*'", "''", sql)
     found = re.findall(
-        r'(\w+)"?\s*(?:=|<>|<=|>=|<|>)\s*:([A-Za-z_]\w*)\s*(?:$|[,);]|\b(?:AND|OR|WHERE|ORDER)\b)',
+        r'\b(\w+)"?\s*(?:=|<>|<=|>=|<|>)\s*:([A-Za-z_]\w*)\s*(?:$|[,);]|\b(?:AND|OR|WHERE|ORDER)\b)',
         without_texts,
         re.IGNORECASE,
     )

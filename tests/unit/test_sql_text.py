@@ -3,7 +3,7 @@
 import pytest
 
 from dbbench.suite.loader import builtin_suites, find_suite, load_suite
-from dbbench.suite.sql_text import is_select, returns_rows, split_parameters
+from dbbench.suite.sql_text import compared, is_select, returns_rows, split_parameters
 
 
 @pytest.mark.parametrize(
@@ -69,6 +69,13 @@ def test_a_select_is_one(sql: str) -> None:
 )  # fmt: skip
 def test_other_sql_is_no_select(sql: str) -> None:
     assert not is_select(sql)
+
+
+def test_a_long_text_takes_no_longer_for_each_of_its_letters() -> None:
+    open_comments, word = "SELECT 1" + "/*" * 200_000, "a" * 200_000
+    assert is_select(open_comments)
+    assert split_parameters(open_comments) == ((open_comments,), ())
+    assert compared(f"{word} {word} = :x") == ((word, "x"),)
 
 
 def test_parameters_are_found_outside_texts_casts_and_comments() -> None:
