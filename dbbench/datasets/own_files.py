@@ -163,7 +163,8 @@ def estimated_bytes(table: Table, paths: Sequence[Path], rows: int | None) -> in
         return 0
     if rows is None:
         with refusals(paths[0]):
-            rows = sum(_rows_in(path, _csv_bytes(paths[0], first.num_rows), first.num_rows) for path in paths)
+            some_bytes = _csv_bytes(paths[0], first.num_rows)
+            rows = sum(_rows_in(path, some_bytes, first.num_rows) for path in paths)
     return int(first.nbytes) * rows // int(first.num_rows)
 
 

@@ -16,7 +16,6 @@ from dbbench.suite.plain import Dangling, Mapping
 
 #: Stands beside a chart.
 Note = Annotated[str, Field(max_length=5_000)]
-Sql = Annotated[str, Field(min_length=1, max_length=100_000)]
 
 
 class Clients(Model):

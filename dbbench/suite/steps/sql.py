@@ -6,10 +6,11 @@ from typing import Literal
 
 from pydantic import Field
 
+from dbbench.suite.answer import Sql
 from dbbench.suite.base import Identifier
 from dbbench.suite.parameters import Parameter
 from dbbench.suite.plain import Dangling, Mapping, mapping
-from dbbench.suite.steps.base import Sql, Step
+from dbbench.suite.steps.base import Step
 from dbbench.suite.steps.timed import TimedStep, WarmUp
 from dbbench.suite.transaction_names import in_statement, unknown_tables
 

@@ -6,11 +6,11 @@ from typing import ClassVar, Literal
 
 from pydantic import Field
 
-from dbbench.suite.answer import ColumnName, columns_of
+from dbbench.suite.answer import ColumnName, Sql, columns_of
 from dbbench.suite.base import Identifier, Model
 from dbbench.suite.plain import Dangling, Mapping, mapping, sequence, unknown_table
 from dbbench.suite.sql_text import returns_rows
-from dbbench.suite.steps.base import Sql, Step
+from dbbench.suite.steps.base import Step
 from dbbench.suite.steps.sql import SqlStep
 from dbbench.suite.transaction_names import no_select, texts, unknown_tables
 

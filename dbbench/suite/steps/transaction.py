@@ -6,11 +6,12 @@ from typing import Annotated, Any, ClassVar, Literal, Self
 
 from pydantic import BeforeValidator, Discriminator, Field, Tag, WithJsonSchema, model_validator
 
+from dbbench.suite.answer import Sql
 from dbbench.suite.base import Identifier, Model, Slug
 from dbbench.suite.parameters import Parameter
 from dbbench.suite.plain import Dangling, Mapping
 from dbbench.suite.sql_text import returns_rows
-from dbbench.suite.steps.base import Note, Sql, Step
+from dbbench.suite.steps.base import Note, Step
 from dbbench.suite.steps.timed import Time, TimedStep
 from dbbench.suite.transaction_names import in_transactions
 
