@@ -86,18 +86,19 @@ def chunk(dataset: Dataset, table: str, number: int, *, scale: float = 1.0, seed
     count = min(CHUNK_ROWS, dataset.rows(table, scale) - first)
     model = dataset.tables[table]
     arrays = []
-    known = dataset.seed if seed is None else seed
+    known, whole = dataset.seed if seed is None else seed, dict[str, Ints]()
     for name, column in model.columns.items():
         if isinstance(column.values, Document):
             draw = functools.partial(_drawn, dataset, table, number, scale, known)
             drawn = documents.texts(column.values.root, name, count, draw)
         elif isinstance(column.values, Computed):
-            whole = _whole(dataset, table, name, number, scale, known)
-            drawn = _from_numbers(whole, column.values, column.data_type)
+            steps = _whole(dataset, table, name, number, scale, known, whole)
+            drawn = _from_numbers(steps, column.values, column.data_type)
         else:
             source = random_source(known, table, name, number)
             drawn = _column(dataset, scale, column, source, first, count, dataset.rows(table, scale))
         arrays.append(_with_nulls(drawn, column.null_every, first))
+    whole.clear()  # what computes with them refers to itself, and stays for a while
     return pa.record_batch(arrays, schema=arrow_schema(model))
 
 
@@ -115,10 +116,21 @@ def random_source(seed: int, table: str, column: str, number: int) -> np.random.
     return np.random.PCG64(np.random.SeedSequence(words))
 
 
-def _whole(dataset: Dataset, table: str, name: str, number: int, scale: float, seed: int) -> Ints:
-    """The whole numbers behind a column's values in a chunk, drawn once more: what an expression may name."""
+def _whole(
+    dataset: Dataset, table: str, name: str, number: int, scale: float, seed: int, made: dict[str, Ints]
+) -> Ints:
+    """The whole numbers behind a column's values in a chunk, drawn once more: what an expression may name.
+
+    Those that it names are `made` once.
+    """
     column = dataset.tables[table].columns[name]
     source = random_source(seed, table, name, number)
+
+    def column_of(other: str) -> Ints:
+        if other not in made:
+            made[other] = _whole(dataset, table, other, number, scale, seed, made)
+        return made[other]
+
     first, rows = number * CHUNK_ROWS, dataset.rows(table, scale)
     count = min(CHUNK_ROWS, rows - first)
     match column.values:
@@ -131,7 +143,7 @@ def _whole(dataset: Dataset, table: str, name: str, number: int, scale: float, s
         case Computed(text=text):
             return numbers(
                 text,
-                lambda other: _whole(dataset, table, other, number, scale, seed),
+                column_of,
                 lambda other: dataset.rows(other, scale),
                 lambda limit: below(source, count, limit),
                 count,
@@ -252,10 +264,15 @@ def _segments(drawn: Ints, limits: Ints) -> Ints:
 
 
 def _steps(steps: Ints, step: float, data_type: DataType) -> pa.Array:
-    """`steps` times `step`, exactly."""
-    if data_type.name != "decimal":
+    """`steps` times `step`, exactly. Raises UserError for numbers that the type can't hold."""
+    if data_type.name in ("real", "double"):
         return _numbers(steps * step if step != int(step) else steps * int(step), data_type)
-    return _decimals(steps * round(step * 10 ** data_type.arguments[1]), data_type)
+    digits, places = data_type.arguments or (19, 0)
+    units = round(step * 10**places)
+    largest = max(-int(steps.min(initial=0)), int(steps.max(initial=0)))
+    if largest * units >= min(10**digits, 2**63):
+        raise UserError(f"{data_type.name} is too small for the data at this scale: {largest:,} steps of {step:g}")
+    return (_decimals if data_type.arguments else _numbers)(steps * units, data_type)
 
 
 def _numbers(values: npt.NDArray[Any], data_type: DataType) -> pa.Array:

@@ -15,6 +15,8 @@ from dbbench.suite.expressions import parsed
 
 #: Where in the values a fault is, and what was expected there.
 Fault = tuple[tuple[str | float, ...], str]
+#: Characters of a text, of which a chunk's rows must fit a 32-bit offset.
+_LONGEST = 65_535
 
 
 class Drawn(Model):
@@ -35,7 +37,7 @@ class Drawn(Model):
 
     def faults(self, column: str, rows: object) -> Iterator[Fault]:
         """What a column of this type can't hold, with `rows` rows at scale 1."""
-        if self.longest and self.longest > (length := parse_type(column).arguments[0]):
+        if self.longest and self.longest > (length := min(parse_type(column).arguments[0], _LONGEST)):
             yield (), f"texts of at most {length} characters, for {column}"
 
 
@@ -81,6 +83,12 @@ def _range(column: str) -> tuple[int, int]:
     return min({"integer": 2**31 - 1}.get(name, 2**63 - 1), 10**digits - 1), places
 
 
+def _step_faults(step: float, column: str) -> Iterator[Fault]:
+    """A step that a type can't hold exactly."""
+    if parse_type(column).name not in ("real", "double") and Decimal(str(step)).scaleb(_range(column)[1]) % 1:
+        yield ("step",), f"a step that {column} can hold"
+
+
 def ascending(points: dict[float, float]) -> dict[float, float]:
     """Points of a quantile function as they are. Raises ValueError if they don't ascend from 0 to 1."""
     shares, values = list(points), list(points.values())
@@ -110,11 +118,10 @@ class Quantiles(Whole):
 
     def faults(self, column: str, rows: object) -> Iterator[Fault]:
         """A step and points that the type can't hold exactly."""
+        yield from _step_faults(self.step, column)
         if parse_type(column).name in ("real", "double"):
             return
         most, places = _range(column)
-        if Decimal(str(self.step)).scaleb(places) % 1:
-            yield ("step",), f"a step that {column} can hold"
         for share, point in self.points.items():
             if Decimal(str(abs(point))).scaleb(places) > most:
                 yield ("points", int(share) if share.is_integer() else share), f"a number that {column} can hold"
@@ -229,15 +236,16 @@ def named_in(tree: ast.expr) -> tuple[list[str], list[str]]:
             tables.append(table)
         case ast.Call(args=arguments):
             for node in arguments:
-                tables += named_in(node)[1]  # a random number is between the same two in each row
-                if named_in(node)[0]:
+                columns, more = named_in(node)
+                tables += more
+                if columns:  # a random number is between the same two in each row
                     raise ValueError("random(least, most) of numbers, without columns")
         case _:
             for child in ast.iter_child_nodes(tree):
                 if isinstance(child, ast.expr):
-                    more = named_in(child)
-                    columns += more[0]
-                    tables += more[1]
+                    both = named_in(child)
+                    columns += both[0]
+                    tables += both[1]
     return columns, tables
 
 
@@ -265,6 +273,13 @@ class Computed(Whole):
     def fitting(self) -> tuple[str, ...]:
         """Days where there is a first one."""
         return NUMBERS if self.first is None else DAYS
+
+    def faults(self, column: str, rows: object) -> Iterator[Fault]:
+        """A step that the type can't hold exactly, or that days haven't got."""
+        if self.first is None:
+            yield from _step_faults(self.step, column)
+        elif self.step != 1:
+            yield ("step",), "no step beside `first`: days or seconds in the expression itself"
 
 
 #: The kinds with whole numbers behind them.

@@ -124,7 +124,7 @@ def test_an_expression_that_has_no_number_at_a_small_scale_is_told(text: str, wo
         ("Parent.Id + 1", "columns of the same table"), ("rows(3)", "the name of a table"),
         ("random(1, Id)", "random\\(least, most\\) of numbers"), ("1.5 * Id", "arithmetic of whole numbers"),
         ("Id if Id else 2", "arithmetic of whole numbers"), ("open(1)", "one of the functions rows, random"),
-        ("random(1)", "2 arguments for random, not 1"), ("Id +", "an expression such as"),
+        ("random(1)", "2 arguments for random, not 1"), (f"{'random(0,' * 48}Id{')' * 48}", "without columns"), ("Id +", "an expression such as"),
         (f"{'-' * 50}Id", "at most 50 levels"), (f"{'Id + ' * 125}Id", "at most 500 characters"),
     ],
 )  # fmt: skip
@@ -303,6 +303,30 @@ def test_days_are_all_from_first_to_last_even_before_1970() -> None:
 )  # fmt: skip
 def test_each_type_has_its_arrow_type(text: str, wanted: pa.DataType) -> None:
     assert arrow_type(parse_type(text)) == wanted
+
+
+@pytest.mark.parametrize(
+    ("kind", "text", "more", "words"),
+    [
+        ("decimal(9, 2)", f"{10**7}", {}, "decimal is too small for the data at this scale: 10,000,000 steps of 1"),
+        ("bigint", f"{2**62}", {"step": 2}, "bigint is too small"),
+        ("date", f"{2**32 + 1}", {"first": "2026-01-01"}, "too small"),
+    ],
+)
+def test_computed_numbers_that_their_type_cannot_hold_are_refused(
+    kind: str, text: str, more: dict[str, Any], words: str
+) -> None:
+    columns = {"Id": column("sequence", "integer"), "Made": column("computed", kind, text=text, **more)}
+    made = Dataset.model_validate({"tables": {"T": {"rows": 3, "primary_key": "Id", "columns": columns}}})
+    with pytest.raises(UserError, match=words):
+        table(made, "T")
+
+
+def test_a_column_that_names_others_often_makes_their_numbers_once() -> None:
+    columns = {"C0": column("sequence", "integer")}
+    columns |= {f"C{n}": column("computed", "integer", text=f"C{n - 1} + C{n - 1} - C{n - 1}") for n in range(1, 60)}
+    made = Dataset.model_validate({"tables": {"T": {"rows": 3, "primary_key": "C0", "columns": columns}}})
+    assert table(made, "T").column("C59").to_pylist() == [1, 2, 3]
 
 
 def test_no_value_is_null() -> None:
