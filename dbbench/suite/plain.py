@@ -38,6 +38,13 @@ def unknown_table(name: Any, tables: Mapping, path: Path) -> Iterator[Dangling]:
     return unknown(name if isinstance(name, str) else None, tables, path, "one of the tables")
 
 
+def no_sequence(table: Mapping, path: Path) -> Iterator[Dangling]:
+    """The fault of a table whose keys aren't known to follow one another, or to come from a file."""
+    key = mapping(mapping(table, "columns"), table.get("primary_key"))
+    if isinstance(table.get("primary_key"), list) or mapping(key, "values").get("kind") not in ("sequence", None):
+        yield path, "a table whose primary key is a sequence", ()
+
+
 def listed(names: Any) -> str:
     """Names in words."""
     return ", ".join(map(str, names))

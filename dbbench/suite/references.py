@@ -13,7 +13,18 @@ from dbbench.suite.charts import RECALL
 from dbbench.suite.data_types import parse_type
 from dbbench.suite.dataset import ANY, HOLDS
 from dbbench.suite.expressions import parsed
-from dbbench.suite.plain import Dangling, Mapping, Path, items, listed, mapping, sequence, unknown
+from dbbench.suite.plain import (
+    Dangling,
+    Mapping,
+    Path,
+    items,
+    listed,
+    mapping,
+    no_sequence,
+    sequence,
+    unknown,
+    unknown_table,
+)
 from dbbench.suite.steps import KINDS
 from dbbench.suite.steps.base import Step
 from dbbench.suite.values import WHOLE, named_in
@@ -88,14 +99,10 @@ def _in_column(column: Mapping, tables: Mapping, rows: Any, path: tuple[str, ...
     values = mapping(column, "values")
     kind, parent = values.get("kind"), values.get("table")
     if kind == "reference" and isinstance(parent, str):
-        if parent not in tables:
-            yield (*path, "values", "table"), f"one of the tables {listed(tables)}", list(tables)
-        else:
-            table = mapping(tables, parent)
-            key = mapping(mapping(table, "columns"), table.get("primary_key"))
-            several = isinstance(table.get("primary_key"), list)
-            if several or mapping(key, "values").get("kind") not in ("sequence", None):
-                yield (*path, "values", "table"), "a table whose primary key is a sequence", ()
+        yield from unknown_table(parent, tables, (*path, "values", "table"))
+        yield from no_sequence(mapping(tables, parent), (*path, "values", "table"))
+        if parent in tables and parent not in _drawn(tables):
+            yield (*path, "values", "table"), "a table whose rows are drawn, too", _drawn(tables)
     try:
         name, _ = parse_type(str(column.get("type")))
     except ValueError:
@@ -119,13 +126,18 @@ def _in_expression(name: str, columns: Mapping, tables: Mapping, path: tuple[str
         if each not in known:
             yield (*path, "values", "text"), f"columns of whole numbers ({listed(known)}), not {each}", known
     for each in asked:
-        if each not in tables:
-            yield (*path, "values", "text"), f"rows of one of the tables {listed(tables)}, not of {each}", list(tables)
+        if each not in (drawn := _drawn(tables)):
+            yield (*path, "values", "text"), f"rows of one of the drawn tables {listed(drawn)}, not of {each}", drawn
     found = set(named)
     while more := {other for each in found for other in _named(columns, each)[0]} - found:
         found |= more
     if name in found:
         yield (*path, "values", "text"), f"columns that aren't computed from {name} themselves", ()
+
+
+def _drawn(tables: Mapping) -> list[str]:
+    """The tables whose rows are in no file, so that their number is known."""
+    return [name for name in tables if not isinstance(mapping(tables, name).get("rows"), dict)]
 
 
 def _named(columns: Mapping, name: Any) -> tuple[list[str], list[str]]:

@@ -7,7 +7,7 @@ from typing import ClassVar, Literal
 from pydantic import Field
 
 from dbbench.suite.base import Identifier
-from dbbench.suite.plain import Dangling, Mapping, mapping, unknown_table
+from dbbench.suite.plain import Dangling, Mapping, mapping, no_sequence, unknown_table
 from dbbench.suite.steps.base import Step
 
 
@@ -32,8 +32,4 @@ class ChurnStep(Step):
         """Rows are deleted by ranges of keys, which therefore follow one another."""
         name = step.get("table")
         yield from unknown_table(name, tables, ("table",))
-        table = mapping(tables, name)
-        key = mapping(mapping(table, "columns"), table.get("primary_key"))
-        several = isinstance(table.get("primary_key"), list)
-        if several or mapping(key, "values").get("kind") not in ("sequence", None):
-            yield ("table",), "a table whose primary key is a sequence", ()
+        yield from no_sequence(mapping(tables, name), ("table",))
