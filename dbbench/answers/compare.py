@@ -333,8 +333,9 @@ def check_value(found: Any, expected: str, data_type: DataType, what: str, magni
         kind = pa.decimal128(38, kind.scale)  # a sum may be wider than its column
     elif pa.types.is_temporal(kind):
         kind = pa.timestamp("s")
-    computed = COMPUTED if magnitude is not None and pa.types.is_floating(kind) else {}
-    field = pa.field(what, kind, metadata={MAGNITUDE: repr(magnitude or 0.0), **computed})
+    field = pa.field(what, kind, metadata={MAGNITUDE: repr(magnitude or 0.0)})
+    if magnitude is not None and pa.types.is_floating(kind):
+        field = field.with_metadata({**field.metadata, **COMPUTED})
     try:
         check_rows([(found,)], pa.table([pa.array([expected]).cast(kind)], pa.schema([field])), ordered=True)
     except WrongAnswer as exc:
