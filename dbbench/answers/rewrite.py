@@ -186,7 +186,8 @@ def _numbered(node: exp.Expr) -> exp.Expr:
 def _exact(node: exp.Expr, kinds: Mapping[str, Kind | None]) -> exp.Expr:
     """Sums of 64-bit numbers and of long decimals wrap around silently; casts to whole numbers cut; 1e0 is a float.
 
-    A zone is taken for UTC silently. Raises ValueError for one: no column has any.
+    A zone is taken for UTC silently. Raises ValueError for one: no column has any. It raises one as well for sums of 4
+    bytes, and whole numbers of fractions, of which systems have different ones.
     """
     match node:
         case exp.Literal(is_string=True) if _ZONED.fullmatch(node.this) and _is_time(node.parent, kinds):
@@ -195,9 +196,17 @@ def _exact(node: exp.Expr, kinds: Mapping[str, Kind | None]) -> exp.Expr:
             raise ValueError(NO_ZONE)
         case exp.Literal(is_string=False) if "e" in node.this.lower() and not isinstance(node.parent, exp.Cast):
             return exp.cast(exp.Literal.string(node.this), "double")
+        case exp.Sum(this=exp.Column() as column) if kinds.get(column.name) == ("real", ()):
+            raise ValueError(f"SUM(CAST({column.name} AS double precision)), as some systems add reals up in 4 bytes")
         case exp.Sum():
             return node.transform(lambda each: _wide(each, kinds)) if _names(node) else node
         case exp.Cast() if node.is_type("int", "bigint", "smallint") and not isinstance(node.this, exp.Round):
+            inner = node.this.unnest()
+            means = inner.find(exp.Avg) or any(
+                each.is_number and not each.is_int for each in inner.find_all(exp.Literal)
+            )
+            if means and isinstance(inner, exp.Avg | exp.Add | exp.Sub | exp.Mul | exp.Div):
+                raise ValueError("ROUND or FLOOR in a cast of a fraction: some systems cut it, others round")
             known = [kinds.get(name) for name in _names(node.this)]
             if (
                 known

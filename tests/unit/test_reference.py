@@ -2,6 +2,7 @@
 
 import datetime
 import math
+from contextlib import nullcontext
 from decimal import Decimal as D
 from functools import partial
 from pathlib import Path
@@ -144,6 +145,22 @@ TEXTS: Content = {
 def test_like_may_match_as_systems_have_it(tmp_path: Path, condition: str, answers: list[list[int]]) -> None:
     found = reference(tmp_path, TEXTS)(f"SELECT Id FROM T WHERE {condition}")
     assert [sorted(each.column(0).to_pylist()) for each in found] == answers
+
+
+@pytest.mark.parametrize(
+    ("sql", "words"),
+    [
+        ("SELECT SUM(Part) FROM T", r"SUM\(CAST\(part AS double precision\)\)"),
+        ("SELECT SUM(CAST(Part AS double precision)), SUM(N) FROM T", ""),
+        ("SELECT CAST(AVG(N) AS INTEGER) FROM T", "ROUND or FLOOR"),
+        ("SELECT CAST((N * 1.5) AS INTEGER) FROM T", "ROUND or FLOOR"),
+        ("SELECT CAST(FLOOR(AVG(N)) AS INTEGER), CAST(N * 2 AS BIGINT) FROM T GROUP BY N", ""),
+    ],
+)
+def test_what_systems_add_up_or_cut_in_their_own_ways_has_no_answer(tmp_path: Path, sql: str, words: str) -> None:
+    ask = reference(tmp_path, {"T": {"N": ("integer", [1, 2]), "Part": ("real", [0.5, 1.5])}})
+    with pytest.raises(ValueError, match=words) if words else nullcontext():
+        ask(sql)
 
 
 def test_integers_and_bigints_may_be_joined(tmp_path: Path) -> None:
