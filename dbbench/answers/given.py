@@ -3,7 +3,7 @@
 import tempfile
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, replace
-from functools import partial
+from functools import cache, partial
 from importlib import metadata
 from pathlib import Path
 from typing import Any
@@ -31,6 +31,7 @@ from dbbench.datasets.own_files import PARQUET, csv_names, files_of, read_csv, r
 from dbbench.engine import registry
 from dbbench.engine.base import Setup
 from dbbench.engine.offered import prepared
+from dbbench.engine.probe import probe
 from dbbench.engine.sql.session import SQLEngine
 from dbbench.errors import DbbenchError, UserError
 from dbbench.host import apart, plain_file
@@ -134,7 +135,7 @@ def _answer_of(step: QueryStep, dataset: Dataset, files: Files, folder: Path) ->
                 raise UserError(f"the answer of {step.name} is one file, and {answer.file} names {1 + len(others)}")
             rows, more = partial(_read, path, answer), [plain_file.digest(path)]
         case EngineAnswer():
-            more = [step.sql, step.dialects]
+            more = [step.sql, step.dialects, _versions(answer.engine)]
             rows = partial(engine_answer, answer.engine, dataset, files, step.sql, step.dialects)
         case _:
             return None
@@ -177,6 +178,12 @@ def engine_answer(engine: str, dataset: Dataset, files: Files, sql: str, dialect
         if failed := apart.run(partial(_main, engine, dataset, files.directory.resolve(), sql, dialects, out)):
             raise UserError(f"the engine {engine} gives no answer: {failed}")
         return read_answers(out)[0]
+
+
+@cache
+def _versions(engine: str) -> Mapping[str, str]:
+    """Versions of an engine and its driver: another's answer may be another. None if the engine can't be used."""
+    return probe([engine])[engine].versions
 
 
 def _main(*request: Any) -> None:

@@ -77,6 +77,14 @@ def test_a_reference_engine_answers_in_a_process_of_its_own(files: Files) -> Non
     assert found.to_pylist() == [{"1": 100, "2": 631.25}]
 
 
+def test_another_version_of_a_reference_engine_is_asked_anew(files: Files, monkeypatch: pytest.MonkeyPatch) -> None:
+    paths = []
+    for version in ("1", "2", "2"):
+        monkeypatch.setattr(given, "_versions", lambda _engine, known=version: {"SQLite": known})
+        paths.append(answers_of([step := query({"engine": "sqlite"})], [step], THINGS, files, Path())["q"])
+    assert paths[0] != paths[1] == paths[2]
+
+
 @pytest.mark.parametrize(
     ("engine", "sql", "words"),
     [
