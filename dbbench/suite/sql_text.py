@@ -7,7 +7,8 @@ _COMMENTS_AND_TEXTS = re.compile(r"--[^\n]*|/\*.*?(?:\*/|\Z)|'(?:[^']|'')*'|\"[^
 #: As MySQL reads them: `--1` and `/*! ... */` are no comments, `#` begins one, and a backslash keeps a quote in its
 #: text.
 _IN_MYSQL = re.compile(
-    r"--(?=\s)[^\n]*|#[^\n]*|/\*(?!M?!).*?(?:\*/|\Z)|'(?:\\.|[^'\\])*'|\"(?:\\.|[^\"\\])*\"", re.DOTALL
+    r"--(?=\s)[^\n]*|#[^\n]*|/\*(?!M?!).*?(?:\*/|\Z)|'(?:\\(?:.|\Z)|[^'\\])*(?:'|\Z)|\"(?:\\(?:.|\Z)|[^\"\\])*(?:\"|\Z)",
+    re.DOTALL,
 )
 _RETURNS_ROWS = frozenset({"SELECT", "VALUES", "TABLE", "SHOW", "EXPLAIN", "DESCRIBE"})
 #: What is expected of a query.

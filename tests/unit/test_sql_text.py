@@ -74,6 +74,7 @@ def test_other_sql_is_no_select(sql: str) -> None:
 def test_a_long_text_takes_no_longer_for_each_of_its_letters() -> None:
     open_comments, word = "SELECT 1" + "/*" * 200_000, "a" * 200_000
     assert is_select(open_comments)
+    assert is_select("SELECT " + "'\\" * 200_000)
     assert split_parameters(open_comments) == ((open_comments,), ())
     assert compared(f"{word} {word} = :x") == ((word, "x"),)
 
