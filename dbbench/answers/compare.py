@@ -334,7 +334,7 @@ def check_value(found: Any, expected: str, data_type: DataType, what: str, magni
     elif pa.types.is_temporal(kind):
         kind = pa.timestamp("s")
     field = pa.field(what, kind, metadata={MAGNITUDE: repr(magnitude or 0.0)})
-    if magnitude is not None and pa.types.is_floating(kind):
+    if magnitude is not None and pa.types.is_float64(kind):
         field = field.with_metadata({**field.metadata, **COMPUTED})
     try:
         check_rows([(found,)], pa.table([pa.array([expected]).cast(kind)], pa.schema([field])), ordered=True)

@@ -272,6 +272,10 @@ def test_one_value_is_compared_with_its_text_by_the_same_rules(found: Any, expec
     check_value(found, expected, parse_type(kind), "x")
 
 
+def test_reals_may_be_added_up_as_the_decimals_that_they_are_written_as() -> None:
+    check_value(601531.100030623, "601531.125", parse_type("real"), "x", 0.0)  # H2
+
+
 def test_the_sum_of_a_column_of_doubles_may_be_added_up_one_by_one() -> None:
     check_value(sum([0.1] * 10**5), "10000", parse_type("double"), "x", 0.0)
     with pytest.raises(WrongAnswer):
