@@ -47,6 +47,7 @@ _SETTINGS = (
     "innodb_doublewrite",
     "innodb_flush_log_at_trx_commit",
     "innodb_flush_method",
+    "innodb_ft_cache_size",
     "innodb_page_size",
     "innodb_redo_log_capacity",
     "log_bin",
@@ -289,6 +290,9 @@ class MySQLServer(ClientServer):
             *self._network(server),
             "--innodb-ft-min-token-size=1",  # every word is one
             "--innodb-ft-enable-stopword=OFF",
+            # At a tenth of it a thread writes the new words out, and a search misses them meanwhile: with the default
+            # of 8 MB 7 of 334 under load, with this none of 553 (MariaDB 10.11.19).
+            "--innodb-ft-cache-size=80000000",
             "--local-infile=0",  # on only around a load
             # What was in the cache before a restart is not read again: a cold start is cold.
             "--innodb-buffer-pool-load-at-startup=OFF",
