@@ -7,6 +7,7 @@ import signal
 import subprocess
 import sys
 import threading
+import time
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
 from decimal import Decimal
@@ -209,3 +210,33 @@ def test_a_client_that_ended_is_no_thread_of_java_any_more(opened: Opener) -> No
         thread.start()
         thread.join()
     assert told.getThreadCount() < before + 10
+
+
+def test_a_commit_of_access_closes_no_other_session(opened: Opener, tmp_path: Path) -> None:
+    """UCanAccess reads a file again, and closes all sessions, if it is two seconds newer than its own last commit."""
+    engine = opened("access")
+    writer, reader = engine.connect(), engine.connect()
+    writer.execute("CREATE TABLE t (id LONG PRIMARY KEY)")
+    rows, connection = reader.prepare_query("SELECT id FROM t"), writer.connection
+
+    class Slow:
+        """A connection that has written the file a while before its commit has returned."""
+
+        def __getattr__(self, name: str) -> Any:
+            return getattr(connection, name)
+
+        def commit(self) -> None:
+            later = time.time() + 60
+            os.utime(tmp_path / "data.mdb", (later, later))
+            other.start()
+            other.join(1)
+            connection.commit()
+
+    read: list[Any] = []
+    other = threading.Thread(target=lambda: read.append(list(rows())))
+    writer.begin()
+    writer.prepare_call("INSERT INTO t VALUES (?)", 0)(1)
+    writer.connection = Slow()
+    writer.commit()
+    other.join()
+    assert read == [[(1,)]]

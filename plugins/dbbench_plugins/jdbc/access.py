@@ -13,6 +13,13 @@ class AccessOptions(JDBCOptions):
 
 
 class AccessSession(WithoutRecords, JDBCSession):  # see `unsupported_reasons`
+    def commit(self) -> None:
+        """Commit while no session looks at the file's time: it would take it for a stranger's and close all of them."""
+        from jpype import JClass, synchronized
+
+        with synchronized(JClass("net.ucanaccess.jdbc.UcanaccessDriver").class_):
+            super().commit()
+
     def indexed(self, name: str) -> set[str] | None:
         """UCanAccess tells of none where the table's name is a reserved word, so it isn't asked."""
         return None
