@@ -104,3 +104,28 @@ def test_the_journal_is_brought_to_the_data_beside_other_clients(tmp_path: Path)
     assert fetch(reader, "SELECT COUNT(*) FROM T") == [(2,)]
     for open_one in (reader, writer, engine):
         open_one.close()
+
+
+def test_a_transaction_that_reads_first_is_not_overtaken(tmp_path: Path) -> None:
+    """Another one waits until it is over, and can be made again."""
+    engine = usable("odbc+sqlite")(Setup(tmp_path, Tier.POWER, {"busy_seconds": 1}))
+    engine.open()
+    first, second = engine.connect(), engine.connect()
+    assert isinstance(first, SQLSession)
+    assert isinstance(second, SQLSession)
+    first.execute("CREATE TABLE T (A INTEGER)")
+    first.execute("INSERT INTO T VALUES (1)")
+    first.begin()
+    assert fetch(first, "SELECT A FROM T") == [(1,)]
+    with pytest.raises(Exception, match="database is locked") as refused:
+        second.begin()
+    assert second.retry_reason(refused.value) == "lock timeout"
+    second.rollback()
+    first.execute("UPDATE T SET A = A + 1")
+    first.commit()
+    second.begin()
+    second.execute("UPDATE T SET A = A + 1")
+    second.rollback()
+    assert fetch(second, "SELECT A FROM T") == [(2,)]
+    for open_one in (first, second, engine):
+        open_one.close()

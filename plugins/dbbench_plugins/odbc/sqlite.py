@@ -1,6 +1,7 @@
 """SQLite through libsqliteodbc."""
 
 from collections.abc import Mapping
+from contextlib import suppress
 from typing import Any, ClassVar
 
 from dbbench.engine import Unsupported
@@ -14,11 +15,19 @@ class SQLiteODBCOptions(JournalOptions, CommonOptions):
 
 
 class SQLiteODBCSession(ODBCSession, SQLiteSession):
-    """What SQLite takes, over ODBC. The driver begins a transaction itself, with BEGIN: see its `begin`."""
+    """What SQLite takes, over ODBC.
+
+    The driver would begin a transaction with BEGIN. One that reads first and was overtaken could never commit then, and
+    the driver would try again as long as a client waits for the lock.
+    """
 
     #: The driver makes dates and moments of what such a column holds, and leaves a decimal's a text.
     reads: ClassVar = {"decimal": "text"}
-    begin_reading = ODBCSession.begin
+    begin, begin_reading, commit = SQLiteSession.begin, SQLiteSession.begin_reading, SQLiteSession.commit
+
+    def rollback(self) -> None:
+        with suppress(Exception):  # an error like a full disk may have ended it, which the driver doesn't tell
+            self.execute("ROLLBACK")
 
     @property
     def declared(self) -> Mapping[str, str]:
