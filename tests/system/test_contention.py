@@ -30,7 +30,7 @@ pytestmark = pytest.mark.matrix
 STEPS = ("unlimited", "pool-8")
 #: Engine -> the outcome of the first round, and words of its detail.
 FAULTS = {
-    "faulty-storm": ("failed", "a transaction was given up after 99 tries: 99 times a conflict"),
+    "faulty-storm": ("failed", "a transaction was given up after 999 tries: 999 times a conflict"),
     "faulty-locked": ("failed", "times a lock timeout"),
     "faulty-client-dies": ("failed", "a client process ended unexpectedly with status -9"),
     "faulty-thread-dies": ("failed", "this thread has had enough"),
