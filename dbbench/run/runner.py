@@ -246,9 +246,9 @@ def not_repeated(trials: Sequence[Trial], trial: Trial, done: Mapping[str, Trial
         if bad is not None:
             why = f"not repeated: {bad.outcome} in round {earlier.round}"
             again = [
-                StepResult(name=step.name, outcome=step.outcome, detail=step.detail)
-                if step.outcome is Outcome.NOT_RUN
-                else StepResult(name=step.name, outcome=bad.outcome, detail=why)
+                StepResult(
+                    name=step.name, outcome=step.outcome, detail=why if step.outcome in _NOT_REPEATED else step.detail
+                )
                 for step in result.steps
                 if step.outcome is not Outcome.OK
             ]

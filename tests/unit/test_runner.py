@@ -101,19 +101,23 @@ def test_what_a_full_disk_ended_runs_again(run: Run, again: Again) -> None:
 
 
 @pytest.mark.parametrize(
-    ("outcome", "detail", "why"),
+    ("steps", "left"),
     [
-        (Outcome.TIMEOUT, "", "not repeated: timeout in round 1"),
-        (Outcome.UNSUPPORTED, "it has no joins", "it has no joins"),
+        ([("timeout", "")], [("timeout", "not repeated: timeout in round 1")]),
+        ([("unsupported", "it has no joins")], [("unsupported", "it has no joins")]),
+        (
+            [("wrong", "a row too many"), ("timeout", ""), ("not run", "fill timeout")],
+            [("wrong", "a row too many"), ("timeout", "not repeated: timeout in round 1"), ("not run", "fill timeout")],
+        ),
     ],
 )
 def test_a_trial_that_timed_out_or_did_nothing_is_not_repeated(
-    run: Run, again: Again, outcome: Outcome, detail: str, why: str
+    run: Run, again: Again, steps: list[tuple[str, str]], left: list[tuple[str, str]]
 ) -> None:
     first, second = sorted((each for each in run.results() if each.engine_name == "one"), key=lambda each: each.round)
-    step = {**first.steps[0].model_dump(mode="json"), "outcome": outcome, "detail": detail, "value": None, "unit": ""}
+    found_steps = [{"name": f"step-{at}", "outcome": what, "detail": why} for at, (what, why) in enumerate(steps)]
     atomic_json.write(
-        run.path / "trials" / first.id / "result.json", {**first.model_dump(mode="json"), "steps": [step]}
+        run.path / "trials" / first.id / "result.json", {**first.model_dump(mode="json"), "steps": found_steps}
     )
     shutil.rmtree(run.path / "trials" / second.id)
 
@@ -122,7 +126,7 @@ def test_a_trial_that_timed_out_or_did_nothing_is_not_repeated(
 
     (found,) = again(run_it)
     assert (found.id, found.seconds) == (second.id, 0)
-    assert [(step.outcome, step.detail) for step in found.steps] == [(outcome, why)]
+    assert [(step.outcome, step.detail) for step in found.steps] == left
 
 
 def better(path: Path) -> None:
