@@ -67,7 +67,9 @@ def between(earlier: Reading | None, later: Reading | None) -> dict[str, object]
         return {}
     total = later.total - earlier.total
     others = later.busy - earlier.busy - (later.own - earlier.own)
-    slowed = None if later.throttled is None or earlier.throttled is None else later.throttled - earlier.throttled
+    slowed = (
+        None if later.throttled is None or earlier.throttled is None else max(0, later.throttled - earlier.throttled)
+    )
     return {
         "others": round(max(0.0, others / total), 4),
         "steal": round(max(0.0, (later.steal - earlier.steal) / total), 4),

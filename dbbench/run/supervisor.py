@@ -65,6 +65,7 @@ class Supervisor:
         self.directory = directory
         self.process = WorkerProcess.read(directory)
         self.parent = os.getppid()
+        self.started, self.began = time.time(), time.monotonic()  # the first to show, the other to reckon with
         self.stop = ""
         self.seen: dict[int, psutil.Process] = {}
         self.next_look = 0.0
@@ -78,7 +79,7 @@ class Supervisor:
         adopt_orphans()
         work = Path(self.process.work)
         self.output, self.error = (Output(self.directory / name) for name in _PRINTED)
-        started, before = time.time(), interference.reading()
+        before = interference.reading()
         try:
             worker = self._start(work)
             ending = self._watch(worker, time.monotonic() + self.process.seconds)
@@ -101,7 +102,7 @@ class Supervisor:
             return INTERRUPTED
         status = -signal.SIGKILL if worker.returncode is None else worker.returncode
         disturbed = interference.between(before, interference.reading()) | {"loadavg": interference.loadavg()}
-        self._result(ending, status, remarks, started, disturbed).write(self.directory)
+        self._result(ending, status, remarks, disturbed).write(self.directory)
         return 0
 
     def give_up(self, url: str) -> None:
@@ -113,7 +114,7 @@ class Supervisor:
         for name in _PRINTED if secrets(url) else ():
             (self.directory / name).unlink(missing_ok=True)
         remarks = [_TABLES_LEFT] if self._has_made_tables() else []
-        self._result("silent", -signal.SIGKILL, remarks, time.time(), {}).write(self.directory)
+        self._result("silent", -signal.SIGKILL, remarks, {}).write(self.directory)
         self.directory.chmod(0o777 & ~_umask())
 
     def _interrupt(self, number: int, frame: object) -> None:
@@ -197,9 +198,7 @@ class Supervisor:
             return []
         return [f"left {len(names)} process(es) behind, now killed: {', '.join(names)}"]
 
-    def _result(
-        self, ending: str, status: int, remarks: list[str], started: float, disturbed: Mapping[str, object]
-    ) -> TrialResult:
+    def _result(self, ending: str, status: int, remarks: list[str], disturbed: Mapping[str, object]) -> TrialResult:
         """The worker's own record, with an outcome for every step that it did not come to."""
         from dbbench.results.trial import StepResult, TrialRecord, fault
         from dbbench.run.record import Planned, WorkerRecord
@@ -232,8 +231,8 @@ class Supervisor:
             steps.values(),
             **record.model_dump(include={*TrialRecord.model_fields} - {"steps"}),
             remarks=remarks,
-            seconds=time.time() - started,
-            started=started,
+            seconds=time.monotonic() - self.began,
+            started=self.started,
             exit_status=status,
             noise=disturbed,
         )

@@ -1,6 +1,7 @@
 """What disturbs a run: read from fake machines, and put into words."""
 
 import os
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -69,6 +70,7 @@ def test_shares_are_of_all_cores_and_leave_out_what_is_ones_own() -> None:
     earlier = Reading(total=100, busy=10, steal=1, own=5, throttled=3)
     later = Reading(total=120, busy=18, steal=2, own=9, throttled=4)
     assert between(earlier, later) == {"others": 4 / 20, "steal": 1 / 20, "throttled": 1}
+    assert between(earlier, replace(later, throttled=2))["throttled"] == 0, "a CPU was taken offline"
 
 
 def test_ticks_that_fall_otherwise_than_times_do_not_make_a_share_below_nothing() -> None:

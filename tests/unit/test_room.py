@@ -107,7 +107,7 @@ def test_an_engine_that_has_no_space_left_did_not_fail(tmp_path: Path, detail: s
         json.dumps({"steps": [{"name": "fill", "outcome": "failed", "detail": detail}]})
     )
     (tmp_path / "stderr.txt").touch()
-    (step,) = Supervisor(tmp_path)._result("ended", 0, [], 0.0, {}).steps
+    (step,) = Supervisor(tmp_path)._result("ended", 0, [], {}).steps
     assert (step.outcome, step.detail) == (outcome, detail)
 
 
@@ -119,7 +119,15 @@ def test_a_driver_that_ends_the_process_is_told(tmp_path: Path, ended: bool, rem
     record = {"steps": [{"name": "fill", "outcome": "ok"}], "ended": ended}
     (tmp_path / "steps.json").write_text(json.dumps(record))
     (tmp_path / "stderr.txt").touch()
-    assert Supervisor(tmp_path)._result("ended", 0, [], 0.0, {}).remarks == remarks
+    assert Supervisor(tmp_path)._result("ended", 0, [], {}).remarks == remarks
+
+
+def test_a_clock_that_is_set_back_costs_no_result(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    order(tmp_path)
+    (tmp_path / "stderr.txt").touch()
+    supervisor = Supervisor(tmp_path)
+    monkeypatch.setattr(time, "time", lambda: 0.0)
+    assert supervisor._result("ended", 0, [], {}).seconds >= 0
 
 
 @pytest.mark.parametrize(
@@ -134,6 +142,6 @@ def test_a_record_that_cannot_be_read_is_the_outcome_of_its_steps(tmp_path: Path
     order(tmp_path)
     (tmp_path / "steps.json").write_text(json.dumps(record))
     (tmp_path / "stderr.txt").touch()
-    (step,) = Supervisor(tmp_path)._result("ended", 0, [], 0.0, {}).steps
+    (step,) = Supervisor(tmp_path)._result("ended", 0, [], {}).steps
     assert step.outcome is Outcome.FAILED
     assert why in step.detail
