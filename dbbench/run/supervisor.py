@@ -82,12 +82,19 @@ class Supervisor:
         before = interference.reading()
         try:
             worker = self._start(work)
-            ending = self._watch(worker, time.monotonic() + self.process.seconds)
-            if self.group and self.group.kills():
-                ending = "memory limit"
-            remarks = self._kill_all(worker)
-            if os.environ.get(VARIABLE):
-                remarks += self._remove_tables()
+            try:
+                self.copies.serve(worker.pid)
+                if self.group:
+                    self.group.add(worker.pid)  # it has hardly begun
+                import dbbench.run.record  # noqa: F401 - it takes 0.2 s, which the worker now needs for its own imports
+
+                ending = self._watch(worker, time.monotonic() + self.process.seconds)
+                if self.group and self.group.kills():
+                    ending = "memory limit"
+            finally:
+                remarks = self._kill_all(worker)
+                if os.environ.get(VARIABLE):
+                    remarks += self._remove_tables()
         finally:
             shutil.rmtree(work, ignore_errors=True)  # a full disk has room for the rest then
             hidden = secrets(os.environ.get(VARIABLE, ""))  # a driver may print the URL that it was given
@@ -124,7 +131,7 @@ class Supervisor:
         work.mkdir(mode=0o700, parents=True)
         (work / "tmp").mkdir(mode=0o700)
         self.copies = copies = Copies(work / "data", self._start_checker)
-        worker = subprocess.Popen(
+        return subprocess.Popen(
             python("dbbench.run.worker", str(self.directory), program=self.process.python),
             stdin=subprocess.DEVNULL,
             stdout=self.output.writer,
@@ -134,12 +141,6 @@ class Supervisor:
             start_new_session=True,
             pass_fds=copies.theirs,
         )
-        copies.serve(worker.pid)
-        if self.group:
-            self.group.add(worker.pid)  # it has hardly begun
-        import dbbench.run.record  # noqa: F401 - it takes 0.2 s, which the worker now needs for its own imports, too
-
-        return worker
 
     def _start_checker(self) -> subprocess.Popen[bytes]:
         """Start the process that has copies of the engine's folder checked."""

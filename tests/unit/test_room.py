@@ -9,6 +9,7 @@ from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
+import psutil
 import pytest
 
 from dbbench.errors import UserError
@@ -128,6 +129,17 @@ def test_a_clock_that_is_set_back_costs_no_result(tmp_path: Path, monkeypatch: p
     supervisor = Supervisor(tmp_path)
     monkeypatch.setattr(time, "time", lambda: 0.0)
     assert supervisor._result("ended", 0, [], {}).seconds >= 0
+
+
+def test_a_supervisor_that_fails_leaves_no_process(tmp_path: Path) -> None:
+    order(tmp_path)
+    script = """import sys; from pathlib import Path; from dbbench.run import supervisor
+def fail(_self, worker, _deadline): print(worker.pid); raise OSError("no more files")
+supervisor.python, supervisor.Supervisor._watch = (lambda *_, **__: ["sleep", "60"]), fail
+supervisor.Supervisor(Path(sys.argv[1])).run()"""
+    done = subprocess.run([sys.executable, "-c", script, tmp_path], capture_output=True, text=True, check=False)
+    assert "no more files" in done.stderr
+    assert not psutil.pid_exists(int(done.stdout))
 
 
 @pytest.mark.parametrize(
