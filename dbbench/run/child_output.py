@@ -47,7 +47,8 @@ class Output:
             while data := reader.read(_CHUNK):
                 room = PART - len(self.head)
                 self.head += data[:room]
-                self.file.write(data[:room])
+                with suppress(OSError):  # the disk is full: no reason to let the child die of a pipe that nobody reads
+                    self.file.write(data[:room])
                 self.tail += data[room:]
                 if len(self.tail) > _MOST:
                     self._shorten()

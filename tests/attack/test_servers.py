@@ -148,6 +148,16 @@ def test_a_full_disk_costs_the_last_part_of_an_output_and_no_result(
     assert (tmp_path / "stdout.txt").read_bytes() == b""
 
 
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs a disk that is always full")
+def test_a_full_disk_ends_no_child_that_prints(tmp_path: Path) -> None:
+    (tmp_path / "stdout.txt").symlink_to("/dev/full")
+    output = Output(tmp_path / "stdout.txt")
+    flood = "import sys; sys.stdout.write('m' * 1_000_000)"
+    done = subprocess.run([sys.executable, "-c", flood], stdout=output.writer, check=False)
+    output.finish([])
+    assert done.returncode == 0
+
+
 def test_a_child_that_floods_its_output_fills_no_disk(tmp_path: Path) -> None:
     """A trial of an engine that prints and dies: its last words are told, its file is small."""
     words = ["suite", "invoices", "--scale", "0.01", "-e", "faulty-exits", "--quick", "--format", "csv", "--out", "run"]
