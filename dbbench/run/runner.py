@@ -174,7 +174,9 @@ def _supervise(
                     report_step(step, note)
                 shown, reported = step, max(reported, len(notes))
     except BaseException:
-        stop(supervisor, _GRACE_AT_URL_SECONDS if url else _GRACE_SECONDS)
+        while supervisor.poll() is None:
+            with contextlib.suppress(KeyboardInterrupt):  # a second one: tables at a URL take their time to remove
+                stop(supervisor, _GRACE_AT_URL_SECONDS if url else _GRACE_SECONDS)
         _show(directory, _said(supervisor))
         raise
     said = _said(supervisor)

@@ -16,7 +16,7 @@ from dbbench.datasets.cache import Files
 from dbbench.engine import registry
 from dbbench.engine.urls import VARIABLE
 from dbbench.errors import NotVerified, RunError, ServerFailed, WrongAnswer
-from dbbench.host import atomic_json
+from dbbench.host import atomic_json, processes
 from dbbench.results.outcome import Outcome
 from dbbench.results.run_directory import Run
 from dbbench.results.trial import TrialResult
@@ -249,7 +249,14 @@ def test_a_supervisor_that_stands_still_is_the_outcome_of_its_trial(
 def test_what_an_interrupted_trial_could_not_remove_is_shown(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """A supervisor has longer to remove tables at a URL."""
+    """A supervisor has longer to remove tables at a URL, and a second Ctrl-C takes none of it."""
+    interrupts = [KeyboardInterrupt()]
+
+    def stop(*words: Any) -> None:
+        if interrupts:
+            raise interrupts.pop()
+        processes.stop(*words)
+
     script = """def end(*_):
     time.sleep(0.5)
     sys.exit("its tables may still be at the URL")
@@ -259,6 +266,7 @@ with open("new", "w") as file:
 os.rename("new", "steps.json")
 time.sleep(60)"""
     monkeypatch.setattr(runner, "python", lambda *_: [sys.executable, "-c", HEAD + script])
+    monkeypatch.setattr(runner, "stop", stop)
     monkeypatch.setattr(runner, "_GRACE_SECONDS", 0.1)
     monkeypatch.chdir(tmp_path)
     with pytest.raises(KeyboardInterrupt):
