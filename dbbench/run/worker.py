@@ -299,8 +299,7 @@ class Worker:
             if step.fills and result.outcome not in _WORKED:
                 missing = missing or f"{step.name} {result.outcome}: {result.detail}"
             if result.outcome not in (*_WORKED, Outcome.WRONG, Outcome.UNSUPPORTED):
-                context.session.close()  # a failed statement may leave its transaction open
-                context.session = context.engine.connect()
+                _connect_anew(context)  # a failed statement may leave its transaction open
         else:
             self._read_options_back(context)
             self._look_again(context)
@@ -439,8 +438,7 @@ class Worker:
             why = str(exc)
         except BaseException as exc:  # a driver in Rust panics with one
             why = described(exc)[1]
-            context.session.close()
-            context.session = context.engine.connect()
+            _connect_anew(context)
         forget_peak()
         self._finish(result.model_copy(update={"no_plan": why}))
 
@@ -461,8 +459,7 @@ class Worker:
                 came_to = f"not tried: {exc}"
             except Exception as exc:
                 came_to = f"not tried: {described(exc)[1]}"
-                context.session.close()
-                context.session = context.engine.connect()
+                _connect_anew(context)
             if came_to:
                 update = {"facts": {**result.facts, "change": came_to}}
             self._finish(result.model_copy(update=update))
@@ -490,6 +487,12 @@ class Worker:
     def _save(self) -> None:
         document = clean(scrubbed(self.record.model_dump(warnings=False), self.hidden))
         atomic_json.write(self.directory / "steps.json", document)
+
+
+def _connect_anew(context: StepContext) -> None:
+    with suppress(Exception):  # a driver may refuse to close a connection that is lost: no reason to lose later steps
+        context.session.close()
+    context.session = context.engine.connect()
 
 
 def _used(engine: Engine) -> Reading:

@@ -29,7 +29,7 @@ from dbbench.run.worker import Worker
 from dbbench.suite.model import Tier
 from dbbench.workloads import after, keyvalue
 from dbbench.workloads.context import StepsSoFar
-from dbbench_plugins.dict import Dict
+from dbbench_plugins.dict import Dict, DictSession
 from tests.fabricated import Fake, fabricate, result_of
 from tests.unit.orders import FILL, order
 
@@ -398,6 +398,36 @@ def test_what_could_not_be_made_at_a_url_is_not_removed(tmp_path: Path, monkeypa
     record = json.loads((tmp_path / "steps.json").read_text())
     assert (record["steps"][0]["detail"], record["made"]) == ("RuntimeError: there is one already", False)
     assert not Theirs.removed
+
+
+def test_a_lost_connection_that_cannot_be_closed_costs_its_step_alone(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    losses = iter([True])
+
+    class Lost(DictSession):
+        lost = False
+
+        def prepare_read(self, *, snapshot: bool = False) -> Any:
+            self.lost = next(losses, False)
+            if self.lost:
+                raise RuntimeError("server has gone away")
+            return super().prepare_read(snapshot=snapshot)
+
+        def close(self) -> None:
+            if self.lost:
+                raise RuntimeError("not connected")
+
+    class Loses(Dict):
+        durability: ClassVar = {tier: {} for tier in Tier}
+        connect = lambda self: Lost(self.held)  # noqa: E731 - in place of a method
+
+    monkeypatch.setattr(registry, "load", lambda _name: Loses)
+    order(tmp_path, FILL, "kind: keyvalue, name: lost, title: Lost, operation: read", STEPS[2])
+    (tmp_path / "work").mkdir()
+    Worker(tmp_path).run()
+    steps = json.loads((tmp_path / "steps.json").read_text())["steps"]
+    assert [step["outcome"] for step in steps] == ["ok", "failed", "ok"]
 
 
 def test_a_saturated_step_leaves_its_data_to_those_after_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
