@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 
 import psutil
@@ -24,13 +24,15 @@ class Reading:
     cpu: float
     written: int | None
     waits: int | None
+    #: Waits of each thread of other processes, which are lost with it.
+    theirs: Mapping[str, int] = field(default_factory=dict)
 
     def since(self, earlier: Reading) -> Reading:
-        """What was used between two readings."""
+        """What was used between two readings. Of who has ended, only what passed to a parent that is read counts."""
         waits = _less(self.waits, earlier.waits)
-        if waits is not None and waits < 0:  # threads of others have ended, and theirs with them
-            waits = None
-        return Reading(self.cpu - earlier.cpu, _less(self.written, earlier.written), waits)
+        if waits is not None:
+            waits += sum(max(0, count - earlier.theirs.get(thread, 0)) for thread, count in self.theirs.items())
+        return Reading(max(0.0, self.cpu - earlier.cpu), _less(self.written, earlier.written), waits)
 
 
 def usage(others: Iterable[int] = ()) -> Reading:
@@ -38,17 +40,19 @@ def usage(others: Iterable[int] = ()) -> Reading:
     readings = [Reading(_cpu(_SELF), written(_SELF), _own_waits())]
     for pid in others:
         with contextlib.suppress(psutil.NoSuchProcess):
-            process = psutil.Process(pid)
-            readings.append(Reading(_cpu(process), written(process), waits(pid)))
+            process, theirs = psutil.Process(pid), waits_of_threads(pid)
+            readings.append(Reading(_cpu(process), written(process), 0 if theirs else None, theirs))
     return Reading(
         sum(each.cpu for each in readings),
         _sum([each.written for each in readings]),
         _sum([each.waits for each in readings]),
+        {thread: count for each in readings for thread, count in each.theirs.items()},
     )
 
 
 def _less(later: int | None, earlier: int | None) -> int | None:
-    return None if later is None or earlier is None else later - earlier
+    """The difference; None too if what counted earlier has ended meanwhile."""
+    return None if later is None or earlier is None or later < earlier else later - earlier
 
 
 def _sum(amounts: Sequence[int | None]) -> int | None:
@@ -68,14 +72,20 @@ def _own_waits() -> int | None:
     return sum(resource.getrusage(who).ru_nvcsw for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN))
 
 
+def waits_of_threads(pid: int) -> dict[str, int]:
+    """Waits of each thread that another process has; empty where the system doesn't tell."""
+    counts = {}
+    for thread in Path(f"/proc/{pid}/task").glob("*/status"):
+        with contextlib.suppress(OSError):  # it has ended
+            if rest := thread.read_text("ascii", "replace").partition(f"\n{_WAITS}")[2]:
+                counts[str(thread)] = int(rest.split()[0])
+    return counts
+
+
 def waits(pid: int) -> int | None:
     """Waits of the threads that another process has."""
-    threads = [*Path(f"/proc/{pid}/task").glob("*/status")]
-    found = []
-    for thread in threads:
-        with contextlib.suppress(OSError):  # it has ended
-            found += [line for line in thread.read_text("ascii", "replace").splitlines() if line.startswith(_WAITS)]
-    return sum(int(line.removeprefix(_WAITS)) for line in found) if threads else None
+    counts = waits_of_threads(pid)
+    return sum(counts.values()) if counts else None
 
 
 def written(process: psutil.Process) -> int | None:

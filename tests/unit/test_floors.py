@@ -1,5 +1,6 @@
 """Commits that can't have reached the disk, by what the kernel counted of a step."""
 
+import os
 from dataclasses import dataclass
 from pathlib import Path
 from types import SimpleNamespace
@@ -8,7 +9,7 @@ from typing import Any
 import pytest
 
 from dbbench.host.interference import Sync, sync_probe
-from dbbench.host.usage import Reading
+from dbbench.host.usage import Reading, usage
 from dbbench.suite.model import Tier
 from dbbench.suite.steps.load import LoadStep
 from dbbench.workloads import promises
@@ -49,6 +50,13 @@ def test_a_commit_waits_and_writes(monkeypatch: pytest.MonkeyPatch) -> None:
     few = "commits didn't reach the disk: "
     assert below(monkeypatch, 49, 409_600) == f"{few}it waited 49 times for 100 commits"
     assert below(monkeypatch, 300, 8_192) == f"{few}8,192 bytes written for 100 commits"
+
+
+def test_a_thread_that_ends_takes_no_waits_of_others_with_it() -> None:
+    """Nor is less than nothing used, where a process ends whose parent isn't read."""
+    earlier, later = Reading(5.0, 9_000, 10, {"a": 1_000, "b": 7}), Reading(4.0, 8_000, 12, {"b": 30, "c": 3})
+    assert later.since(earlier) == Reading(0.0, None, 2 + 23 + 3)
+    assert usage([os.getppid()]).theirs.keys() >= {f"/proc/{os.getppid()}/task/{os.getppid()}/status"}
 
 
 @pytest.mark.parametrize("more", [{"tier": Tier.PROCESS}, {"url": "db://host"}, {"is_null": True}])
