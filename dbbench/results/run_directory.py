@@ -31,7 +31,7 @@ from dbbench.host import atomic_json, plain_file
 from dbbench.results import trial_files
 from dbbench.results.facts import Amount, EngineFacts, MachineFacts, NoiseFacts, Rows, ToldFacts
 from dbbench.results.outcome import Outcome
-from dbbench.results.trial import MOST_ROUNDS, StepResult, Trial, TrialResult, fault
+from dbbench.results.trial import MOST_ROUNDS, StepResult, Trial, TrialResult, fault, writing
 from dbbench.suite.base import EngineName, Slug
 from dbbench.suite.loader import parse_suite
 from dbbench.suite.model import Suite
@@ -238,8 +238,9 @@ class Run:
             raise RunError(f"the plan of {step} in {self.path / 'trials' / trial} can't be read: {fault(exc)}") from exc
 
     def save(self) -> None:
-        """Write the manifest."""
-        atomic_json.write(self.path / "run.json", self.manifest.model_dump(mode="json"), durable=True)
+        """Write the manifest. Raises RunError if it can't be written."""
+        with writing(self.path):
+            atomic_json.write(self.path / "run.json", self.manifest.model_dump(mode="json"), durable=True)
 
     def keep_gates(self, lines: Iterable[str]) -> None:
         """Write what gates said, for a comment: a fence of backticks around it holds."""
@@ -252,12 +253,10 @@ class Run:
 
     def begin(self, trial: Trial) -> Path:
         """An empty directory for a trial, without what a broken one left. Raises RunError if it can't be made."""
-        try:
+        with writing(self.directory(trial)):
             self.discard(trial)
             self.directory(trial).mkdir(parents=True)
             plain_file.sync_folder(self.path / "trials")
-        except OSError as exc:
-            raise RunError(f"{self.directory(trial)} can't be made: {fault(exc)}") from exc
         return self.directory(trial)
 
     def discard(self, trial: Trial) -> None:

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError, model_validator
 
+from dbbench.errors import RunError
 from dbbench.host import atomic_json
 from dbbench.host.metric import BaseUnit, Metric
 from dbbench.message import clean
@@ -126,8 +128,9 @@ class TrialResult(TrialRecord):
     host: RoundHost | None = None
 
     def write(self, directory: Path) -> None:
-        """Leave it in a trial's directory; it is on the disk when this returns."""
-        atomic_json.write(directory / "result.json", clean(self.model_dump()), durable=True)
+        """Leave it in a trial's directory; it is on the disk when this returns. Raises RunError if it can't be."""
+        with writing(directory):
+            atomic_json.write(directory / "result.json", clean(self.model_dump()), durable=True)
 
     @property
     def outcomes(self) -> set[Outcome]:
@@ -155,6 +158,15 @@ class Progress:
     result: TrialResult | None = None
     seconds_left: float | None = None
     at_most: bool = False
+
+
+@contextmanager
+def writing(path: Path) -> Iterator[None]:
+    """Within it an OSError becomes a RunError that says that `path` can't be written."""
+    try:
+        yield
+    except OSError as exc:
+        raise RunError(f"{path} can't be written: {fault(exc)}") from exc
 
 
 def fault(exc: BaseException) -> str:

@@ -16,7 +16,7 @@ from dbbench.cluster.place import Place
 from dbbench.errors import DbbenchError, RunError, UserError
 from dbbench.host import atomic_json, plain_file
 from dbbench.results.run_directory import Run
-from dbbench.results.trial import Progress, Trial
+from dbbench.results.trial import Progress, Trial, writing
 from dbbench.run.round_on_host import ROUND_ORDER, RoundOrder
 from dbbench.run.runner import not_repeated
 from dbbench.suite.answer import AnswerFile, EngineAnswer
@@ -112,15 +112,13 @@ class Rounds:
         if trial not in self.sent[order]:
             raise RunError(f"host {host} reported a trial that it was not assigned: {word.trial}")
         directory = self.run.begin(trial)
-        try:
+        result = atomic_json.parse(word.files["result.json"])
+        record = {"name": host, **(asdict(word.machine) if word.machine else {})}
+        with writing(directory):
             for name, content in word.files.items():
                 if name != "result.json":
                     self._write(directory, name, content)
-        except OSError as exc:
-            raise RunError(f"{directory} can't be written: {exc.strerror or exc}") from exc
-        result = atomic_json.parse(word.files["result.json"])
-        record = {"name": host, **(asdict(word.machine) if word.machine else {})}
-        atomic_json.write(directory / "result.json", result | {"host": record}, durable=True)
+            atomic_json.write(directory / "result.json", result | {"host": record}, durable=True)
         self.done[trial.id] = self.run.result(trial)
         at = Progress(trial, len(self.done), len(self.trials))
         self.report(replace(at, result=self.done[trial.id]))

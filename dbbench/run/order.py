@@ -7,6 +7,7 @@ from typing import Self
 from dbbench.cluster.place import Place
 from dbbench.engine.options import Shares
 from dbbench.host import atomic_json
+from dbbench.results.trial import writing
 from dbbench.results.trial_files import Watch
 from dbbench.run.record import Planned
 from dbbench.run.worker_process import WorkerProcess
@@ -40,5 +41,6 @@ class TrialOrder(Planned):
         return self.model_copy(update={"process": replace(self.process, group=group)})
 
     def write(self, directory: Path) -> None:
-        """Write it to a trial's directory."""
-        atomic_json.write(directory / "trial.json", self.model_dump(mode="json"))
+        """Write it to a trial's directory. Raises RunError if it can't be."""
+        with writing(directory):
+            atomic_json.write(directory / "trial.json", self.model_dump(mode="json"))

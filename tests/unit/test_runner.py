@@ -16,7 +16,7 @@ from dbbench.datasets.cache import Files
 from dbbench.engine import registry
 from dbbench.engine.urls import VARIABLE
 from dbbench.errors import NotVerified, RunError, ServerFailed, WrongAnswer
-from dbbench.host import atomic_json, processes
+from dbbench.host import atomic_json, plain_file, processes
 from dbbench.results.outcome import Outcome
 from dbbench.results.run_directory import Run
 from dbbench.results.trial import TrialResult
@@ -98,6 +98,16 @@ def test_what_a_full_disk_ended_runs_again(run: Run, again: Again) -> None:
     )
     assert [result.id for result in again()] == [first.id]
     assert again() == []
+
+
+def test_a_run_that_cannot_be_written_any_more_says_so(run: Run, again: Again, monkeypatch: pytest.MonkeyPatch) -> None:
+    last = run.path / "trials" / run.results()[-1].id
+    shutil.rmtree(last)
+    monkeypatch.setattr(plain_file, "write", Mock(side_effect=OSError(28, "No space left on device")))
+    result = run.results()[0]
+    for path, write in ((last, again), (last, lambda: result.write(last)), (run.path, run.save)):
+        with pytest.raises(RunError, match=f"{path} can't be written: No space left on device"):
+            write()
 
 
 @pytest.mark.parametrize(
