@@ -54,6 +54,13 @@ def _checked_release(text: str) -> str:
     return text
 
 
+def _checked_moment(moment: datetime.datetime) -> datetime.datetime:
+    """A moment that is one in every time zone. Raises ValueError for others."""
+    if not datetime.MINYEAR < moment.year < datetime.MAXYEAR:
+        raise ValueError(f"no run was in the year {moment.year}")
+    return moment
+
+
 class VariantFacts(BaseModel):
     """What a variant is of."""
 
@@ -87,7 +94,7 @@ class Manifest(BaseModel):
     schema_version: int = SCHEMA
     dbbench: str
     suite: str
-    created: datetime.datetime
+    created: Annotated[datetime.datetime, AfterValidator(_checked_moment)]
     #: Engines in the order asked for, with what the probe found.
     engines: dict[EngineName, EngineFacts] = Field(max_length=_ENGINES)
     #: The engines that the user asked for by name; None in older runs.

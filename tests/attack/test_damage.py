@@ -96,6 +96,13 @@ def test_facts_of_another_shape_are_told(facts: dict[str, Any], run: Path, ask: 
     assert (done.exit_code, "is damaged: steps.0.facts" in done.output) == (2, True)
 
 
+@pytest.mark.parametrize("moment", ["0001-01-01T00:00:00", "9999-12-31T23:59:59-12:00"])
+def test_a_moment_without_a_time_here_is_told(moment: str, run: Path, ask: Ask) -> None:
+    document = json.loads((run / "run.json").read_text("utf-8"))
+    (run / "run.json").write_text(json.dumps(document | {"created": moment}), "utf-8")
+    assert "is damaged: created: " in ask("runs", run.parent).output
+
+
 @pytest.mark.parametrize("release", ["1..2", "1-foo", "latest"])
 def test_a_release_that_is_none_is_told(release: str, run: Path, ask: Ask) -> None:
     document = json.loads((run / "run.json").read_text("utf-8"))
