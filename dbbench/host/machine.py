@@ -90,7 +90,8 @@ def _system() -> str:
 def file_system(directory: Path) -> str:
     """The kind of the file system that `directory` lies on, by the longest mount point that holds it."""
     real = directory.resolve()
-    mounts = [part for part in psutil.disk_partitions(all=True) if real.is_relative_to(part.mountpoint)]
+    # Of those at one point the last mounted covers the others.
+    mounts = [part for part in reversed(psutil.disk_partitions(all=True)) if real.is_relative_to(part.mountpoint)]
     return max(mounts, key=lambda part: len(part.mountpoint)).fstype if mounts else "unknown file system"
 
 

@@ -3,8 +3,10 @@
 import os
 from dataclasses import replace
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
+import psutil
 import pytest
 
 from dbbench.durability.check import VOLATILE
@@ -164,6 +166,14 @@ def of(noise: dict[str, Any], file_system: str = "ext4") -> Manifest:
 def trials(**noise: list[Any]) -> list[TrialResult]:
     ((key, values),) = noise.items()
     return [trial("a", number, noise={} if value is None else {key: value}) for number, value in enumerate(values, 1)]
+
+
+def test_a_file_system_that_another_covers_is_not_the_one(monkeypatch: pytest.MonkeyPatch) -> None:
+    mounts = [
+        SimpleNamespace(mountpoint=at, fstype=kind) for at, kind in (("/", "ext4"), ("/x", "xfs"), ("/x", "tmpfs"))
+    ]
+    monkeypatch.setattr(psutil, "disk_partitions", lambda **_: mounts)
+    assert [this_machine.file_system(Path(name)) for name in ("/x/y", "/z")] == ["tmpfs", "ext4"]
 
 
 def test_a_quiet_machine_has_no_warning() -> None:
