@@ -8,8 +8,10 @@ from pathlib import Path
 from dbbench.errors import RunError, SuiteError, UserError
 from dbbench.results.run_directory import Run
 
-#: Where runs are looked for: where `dbbench suite` makes them, and where `--out` usually does.
-FOLDERS = (Path("dbbench-runs"), Path())
+#: Where `dbbench suite` makes runs.
+MADE_IN = Path("dbbench-runs")
+#: Where runs are looked for: there, and where `--out` usually makes them.
+FOLDERS = (MADE_IN, Path())
 #: The word for the newest run.
 LATEST = "latest"
 

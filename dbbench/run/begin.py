@@ -16,6 +16,7 @@ from dbbench.datasets.own_files import check_files
 from dbbench.engine.probe import Probed
 from dbbench.engine.urls import redacted
 from dbbench.host import control_group, machine
+from dbbench.results.found_runs import MADE_IN
 from dbbench.results.run_directory import Manifest, Run, check_free
 from dbbench.run.choice import choose
 from dbbench.run.data import answers_of, check_room, doubtful, draw, existing, facts_of
@@ -45,7 +46,7 @@ def new_run(request: Request, report: Callable[[str], None] = lambda _line: None
         pass  # where it can't be made, the user learns it before anything is drawn
     choice = choose(request, suite, report)
     suite = choice.suite
-    out = request.out or Path("dbbench-runs") / f"{suite.name}-{datetime.datetime.now():%Y%m%d-%H%M%S}"
+    out = request.out or MADE_IN / f"{suite.name}-{datetime.datetime.now():%Y%m%d-%H%M%S}"
     check_free(out)
     look_at_hosts(request.cluster, choice.engines.values())
     seed = request.seed if request.seed is not None else next(iter(suite.datasets.values())).seed

@@ -15,6 +15,7 @@ from dbbench.errors import UserError
 from dbbench.host import interference
 from dbbench.host.processes import Packages
 from dbbench.message import did_you_mean
+from dbbench.results.found_runs import MADE_IN
 from dbbench.results.run_directory import VariantFacts
 from dbbench.run.data import existing
 from dbbench.run.fleet import refuse_fleet
@@ -163,7 +164,7 @@ def _looked_at(
     at_first = interference.reading()
     with ThreadPoolExecutor(1) as pool:  # a process imports every driver meanwhile
         looking = pool.submit(probe, names, options, request.urls, releases.folders)
-        disturbs = interference.before(existing(request.out or Path()))
+        disturbs = interference.before(existing(request.out or MADE_IN))
         probed = looking.result()
     for name, why in releases.missing.items():
         probed[name] = replace(probed[name], status="unavailable", detail=why.reason, install=why.install)

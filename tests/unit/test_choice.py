@@ -1,9 +1,17 @@
 """Which engines a run has, if nobody named them."""
 
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+from unittest.mock import Mock
+
 import pytest
 
 from dbbench.engine.probe import Probed
+from dbbench.host import interference
+from dbbench.run import choice
 from dbbench.run.choice import partition
+from dbbench.run.request import Request
 from dbbench.suite.loader import find_suite, load_suite
 
 RECORDS = ["insert", "read", "update"]
@@ -29,3 +37,18 @@ def test_a_file_of_blocks_takes_part_where_keys_are_their_numbers(
     engines, absent, left_out = partition(PROBED, named, load_suite(find_suite(suite)))
     assert {*engines} == run
     assert left_out == [*absent] == idle
+
+
+@pytest.mark.parametrize(("out", "looked_at"), [(None, "dbbench-runs"), (Path("mine/run"), "mine")])
+def test_the_disk_that_is_looked_at_is_that_of_the_run(
+    out: Path | None, looked_at: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    for name in ("dbbench-runs", "mine"):
+        (tmp_path / name).mkdir()
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(interference, "before", look := Mock(return_value={}))
+    monkeypatch.setattr(choice, "probe", lambda *_: {})
+    releases: Any = SimpleNamespace(folders={}, missing={}, facts={})
+    choice._looked_at([], {}, Request("s", out=out), releases)
+    (folder,) = look.call_args.args
+    assert folder.absolute() == tmp_path / looked_at
