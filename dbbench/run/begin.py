@@ -4,6 +4,7 @@ Everything that can be wrong is found here, before a directory is made.
 """
 
 import datetime
+import itertools
 from collections.abc import Callable, Mapping
 from dataclasses import asdict
 from pathlib import Path
@@ -47,7 +48,8 @@ def new_run(request: Request, report: Callable[[str], None] = lambda _line: None
     choice = choose(request, suite, report)
     suite = choice.suite
     out = request.out or MADE_IN / f"{suite.name}-{datetime.datetime.now():%Y%m%d-%H%M%S}"
-    check_free(out)
+    if request.out:
+        check_free(out)
     look_at_hosts(request.cluster, choice.engines.values())
     seed = request.seed if request.seed is not None else next(iter(suite.datasets.values())).seed
     datasets = draw(suite, choice.scale, seed, path.parent)
@@ -83,7 +85,7 @@ def new_run(request: Request, report: Callable[[str], None] = lambda _line: None
         datasets={name: facts_of(files) for name, files in datasets.items()},
         answers={name: {step: Path(file).name for step, file in each.items()} for name, each in answers.items()},
     )
-    run = Run.create(out, manifest, suite, text)
+    run = Run.create(out if request.out else _unused(out), manifest, suite, text)
     return Ready(
         run,
         trials_of(run),
@@ -95,6 +97,12 @@ def new_run(request: Request, report: Callable[[str], None] = lambda _line: None
         choice.folders,
         fleet=request.cluster if request.fleet else None,
     )
+
+
+def _unused(path: Path) -> Path:
+    """A path, with a number after it where another run began in the same second."""
+    names = (path.with_name(f"{path.name}-{number}") for number in itertools.count(2))
+    return next(each for each in itertools.chain([path], names) if not each.exists())
 
 
 def _engines(found: Mapping[str, Probed], urls: Mapping[str, str]) -> dict[str, Any]:

@@ -1,8 +1,10 @@
 """Variants of an engine: their names, their options, and where they stand in the plan."""
 
+import datetime
 from collections import defaultdict
 from dataclasses import replace
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
@@ -11,6 +13,7 @@ from dbbench.engine.probe import probe
 from dbbench.errors import SuiteError, UserError
 from dbbench.report.run_view import view
 from dbbench.results.run_directory import VariantFacts
+from dbbench.run import begin
 from dbbench.run.begin import new_run
 from dbbench.run.plan import plan
 from dbbench.run.request import Request, parse_sweeps, with_control
@@ -191,6 +194,17 @@ def test_a_control_has_all_that_it_repeats(small_text: str, tmp_path: Path) -> N
     assert manifest.options[name] == manifest.options["sqlite@small"] == {"cache_mib": "4"}
     assert manifest.variants[name].repeats == "sqlite@small"
     assert manifest.variants[name].env == manifest.variants["sqlite@small"].env == {"MALLOC_ARENA_MAX": "1"}
+
+
+def test_runs_that_begin_in_the_same_second_have_a_folder_each(
+    small_text: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "small.yaml").write_text(small_text)
+    monkeypatch.chdir(tmp_path)
+    clock = SimpleNamespace(now=lambda zone=None: datetime.datetime(2026, 11, 28, tzinfo=zone))
+    monkeypatch.setattr(begin, "datetime", SimpleNamespace(datetime=clock, UTC=datetime.UTC))
+    made = [new_run(Request(suite="small.yaml", engines=["sqlite"])).run.path.name for _ in range(3)]
+    assert made == [f"small-20261128-000000{more}" for more in ("", "-2", "-3")]
 
 
 def test_a_control_needs_an_engine_that_can_run_twice() -> None:
