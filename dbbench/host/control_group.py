@@ -14,11 +14,15 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
+import psutil
+
 from dbbench.errors import UserError
 
 _PREFIX = "dbbench-"
 _REMOVE_SECONDS = 5.0
 _POLL_SECONDS = 0.02
+#: Version -> the file of a group's limit.
+_LIMIT = {1: "memory.limit_in_bytes", 2: "memory.max"}
 _CGROUP, _MOUNTS = Path("/proc/self/cgroup"), Path("/proc/self/mountinfo")
 
 
@@ -105,11 +109,31 @@ def limited(limit: int | None) -> Iterator[Group | None]:
         group.remove()
 
 
+def memory() -> int:
+    """Bytes of memory that this process may have: all of the machine's, or what a group that it is in is limited to."""
+    limits: list[int] = [psutil.virtual_memory().total]
+    for folder, version in _own():
+        with contextlib.suppress(OSError, ValueError):  # there is none at the root, and "max" is none
+            limits.append(int((folder / _LIMIT[version]).read_text()))
+    return min(limits)
+
+
 def _parents() -> Iterator[tuple[Path, int]]:
     """Folders that a group could be made in, the nearest first, with the version that each is of.
 
     Of version 2 those that hand the memory controller down. As none but the root may do so and hold processes itself, a
     process's own group seldom does.
+    """
+    for folder, version in _own():
+        with contextlib.suppress(OSError):
+            if version == 1 or "memory" in (folder / "cgroup.subtree_control").read_text().split():
+                yield folder, version
+
+
+def _own() -> Iterator[tuple[Path, int]]:
+    """Folders of the groups that this process is in, the nearest first, with the version that each is of.
+
+    Of version 1 only the nearest.
     """
     try:
         own = [line.split(":", 2) for line in _CGROUP.read_text().splitlines()]
@@ -123,13 +147,8 @@ def _parents() -> Iterator[tuple[Path, int]]:
                 continue
             with contextlib.suppress(ValueError):
                 here = point / Path(path).relative_to(root)
-                if version == 1:
-                    yield here, 1
-                    continue
-                for folder in (here, *(each for each in here.parents if each.is_relative_to(point))):
-                    with contextlib.suppress(OSError):
-                        if "memory" in (folder / "cgroup.subtree_control").read_text().split():
-                            yield folder, 2
+                around = [each for each in here.parents if version == 2 and each.is_relative_to(point)]
+                yield from ((folder, version) for folder in (here, *around))
 
 
 def _mount(line: str) -> tuple[str, Path, str, list[str]]:
@@ -141,12 +160,12 @@ def _mount(line: str) -> tuple[str, Path, str, list[str]]:
 
 def _limit(folder: Path, version: int, limit: int) -> None:
     if version == 2:
-        (folder / "memory.max").write_text(str(limit))
+        (folder / _LIMIT[version]).write_text(str(limit))
         if (folder / "memory.swap.max").exists():  # not where the kernel has no swap
             (folder / "memory.swap.max").write_text("0")
         (folder / "memory.oom.group").write_text("1")
     else:
-        (folder / "memory.limit_in_bytes").write_text(str(limit))
+        (folder / _LIMIT[version]).write_text(str(limit))
         if (folder / "memory.memsw.limit_in_bytes").exists():  # memory and swap together
             (folder / "memory.memsw.limit_in_bytes").write_text(str(limit))
 

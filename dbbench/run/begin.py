@@ -10,8 +10,6 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-import psutil
-
 import dbbench
 from dbbench.datasets.own_files import check_files
 from dbbench.engine.probe import Probed
@@ -59,7 +57,7 @@ def new_run(request: Request, report: Callable[[str], None] = lambda _line: None
         report(line)
     limits = {
         "seconds": choice.trial_seconds,
-        "memory": request.trial_memory or psutil.virtual_memory().total * 3 // 4,
+        "memory": request.trial_memory or control_group.memory() * 3 // 4,
         **({"memory_limit": request.memory_limit} if request.memory_limit else {}),
     }
     text_bytes = max((files.manifest["csv_bytes"] for files in datasets.values()), default=0)

@@ -5,14 +5,12 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-import psutil
-
 from dbbench.analysis.ranking import fewest_rounds
 from dbbench.engine import builds, registry, variants
 from dbbench.engine.null import NULLS, nulls
 from dbbench.engine.probe import Probed, probe
 from dbbench.errors import UserError
-from dbbench.host import interference
+from dbbench.host import control_group, interference
 from dbbench.host.processes import Packages
 from dbbench.message import did_you_mean
 from dbbench.results.found_runs import MADE_IN
@@ -220,7 +218,7 @@ def check_steps(suite: Suite, wanted: Sequence[str], option: str = "--gate") -> 
 
 def check_clients(suite: Suite, allowed: int | None, hosts: int = 1) -> None:
     """Raise UserError for a step with more clients than the user allows, or than there is memory for on each host."""
-    most = allowed or hosts * max(_FEW_CLIENTS, psutil.virtual_memory().total // _CLIENT_BYTES)
+    most = allowed or hosts * max(_FEW_CLIENTS, control_group.memory() // _CLIENT_BYTES)
     why = "--max-clients allows" if allowed else "this machine has memory for"
     for step in (step for scenario in suite.scenarios for step in scenario.steps):
         if (count := step.concurrent_clients.count) > most:

@@ -13,12 +13,12 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-import psutil
 from pydantic import TypeAdapter
 
 from dbbench.cluster.leased import HostMachine, HostReply, Line, obey
 from dbbench.datasets.cache import Files
 from dbbench.errors import UserError
+from dbbench.host import control_group
 from dbbench.results.run_directory import Manifest, Run
 from dbbench.results.trial import Progress, Trial
 from dbbench.run.data import answers_again, drawn_again
@@ -69,7 +69,7 @@ def _check(manifest: Manifest, datasets: Mapping[str, Files]) -> None:
 
 
 def _check_memory(limits: Mapping[str, float]) -> None:
-    most, here = min(limits["memory"], limits.get("memory_limit", limits["memory"])), psutil.virtual_memory().total
+    most, here = min(limits["memory"], limits.get("memory_limit", limits["memory"])), control_group.memory()
     if most > here:
         raise UserError(
             f"a trial may use {most / 2**30:.1f} GiB of memory, and this host has {here / 2**30:.1f}: "

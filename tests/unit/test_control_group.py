@@ -3,12 +3,15 @@
 import subprocess
 import sys
 from pathlib import Path
+from types import SimpleNamespace
 
+import psutil
 import pytest
 
 from dbbench.errors import UserError
 from dbbench.host import control_group
 
+GIB = 2**30
 V2 = "31 23 0:28 / /sys/fs/cgroup rw - cgroup2 cgroup2 rw"
 V1 = "35 31 0:32 / {}/memory rw,relatime - cgroup cgroup rw,memory"
 
@@ -30,6 +33,24 @@ def system(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 def test_the_nearest_group_that_hands_memory_down_is_the_parent(system: Path) -> None:
     assert set(control_group._parents()) == {(system / "two/user", 2), (system / "memory/job/1", 1)}
+
+
+@pytest.mark.parametrize(
+    ("file", "limit", "memory"),
+    [
+        ("two/user/app/memory.max", "max", 8 * GIB),
+        ("two/user/app/memory.max", f"{GIB}\n", GIB),
+        ("two/user/memory.max", f"{2 * GIB}\n", 2 * GIB),
+        ("memory/job/1/memory.limit_in_bytes", f"{3 * GIB}\n", 3 * GIB),
+        ("memory/job/1/memory.limit_in_bytes", f"{2**63 - 4096}\n", 8 * GIB),
+    ],
+)
+def test_a_container_has_no_more_memory_than_its_limit(
+    system: Path, file: str, limit: str, memory: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(psutil, "virtual_memory", lambda: SimpleNamespace(total=8 * GIB))
+    (system / file).write_text(limit)
+    assert control_group.memory() == memory
 
 
 def test_a_group_that_is_refused_is_refused_in_words(system: Path, monkeypatch: pytest.MonkeyPatch) -> None:
