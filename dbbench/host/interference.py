@@ -17,8 +17,6 @@ from typing import Any
 
 import psutil
 
-from dbbench.host.usage import usage
-
 _ROOT = Path("/")
 _CPUS = "sys/devices/system/cpu"
 #: The share of all cores above which other processes disturb a trial.
@@ -150,10 +148,10 @@ def overwritten(directory: Path) -> int | None:
     ):
         os.write(file.fileno(), bytes(_OVERWRITTEN))
         os.fdatasync(file.fileno())
-        earlier = usage()
+        earlier = _written()
         os.pwrite(file.fileno(), b"1", 0)
         os.fdatasync(file.fileno())
-        return usage().since(earlier).written
+        return _written() - earlier
     return None
 
 
