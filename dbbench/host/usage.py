@@ -131,10 +131,7 @@ def peak_memory() -> int | None:
     return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * (1 if psutil.MACOS else 1024)
 
 
-def forget_peak() -> bool:
-    """Let the peak start anew from what is resident now; whether the system could (Linux can)."""
-    try:
+def forget_peak() -> None:
+    """Let the peak start anew from what is resident now, where the system can (Linux)."""
+    with contextlib.suppress(OSError):
         Path("/proc/self/clear_refs").write_text("5")
-    except OSError:
-        return False
-    return True

@@ -101,7 +101,6 @@ class TrialRecord(BaseModel):
     engine: ToldFacts = {}
     steps: tuple[StepResult, ...] = ()
     peak_memory: int | None = None
-    memory_includes_checks: bool = False
     #: Why its engine has no rank: a thread has more of the processors than the worker was given, an option another
     #: value, commits are missing that may be in files elsewhere.
     no_rank: str = ""

@@ -272,8 +272,7 @@ class Worker:
         }
         self._note_crash_check(engine, versions)
         start = _used(engine)
-        forgets = forget_peak()
-        self.record.memory_includes_checks = not forgets
+        forget_peak()
         missing = ""  # why the data of later steps isn't what it should be
         for step in self.scenario.steps:
             if missing and step.needs_data:
