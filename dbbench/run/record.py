@@ -39,6 +39,14 @@ class RunningStep(BaseModel):
         """Read it from a trial's directory. Raises OSError, or ValueError for what no worker wrote."""
         return cls.model_validate(atomic_json.read(directory / "steps.json"))
 
+    @classmethod
+    def so_far(cls, directory: Path) -> Self:
+        """The same; that of a worker which has done nothing where it can't be read: a plugin may have written it."""
+        try:
+            return cls.read(directory)
+        except (OSError, ValueError):
+            return cls()
+
 
 class WorkerRecord(TrialRecord, RunningStep):
     """The worker's record, written before and after each step."""

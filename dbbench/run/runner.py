@@ -168,7 +168,8 @@ def _supervise(
             if (version := _version(directory / "steps.json")) == read:
                 continue  # reading it takes the processor from the step that is timed
             read = version
-            step, notes = _running_step(directory)
+            at = RunningStep.so_far(directory)
+            step, notes = at.running or "", at.notes
             if step != shown or len(notes) > reported:
                 for note in notes[reported:] or [""]:
                     report_step(step, note)
@@ -227,15 +228,6 @@ def _version(path: Path) -> tuple[int, int]:
     except OSError:
         return 0, 0
     return status.st_ino, status.st_mtime_ns
-
-
-def _running_step(directory: Path) -> tuple[str, list[str]]:
-    """The step that a trial is at, and the notes of all steps so far."""
-    try:
-        at = RunningStep.read(directory)
-    except (OSError, ValueError):  # a plugin may have written it
-        return "", []
-    return at.running or "", at.notes
 
 
 def not_repeated(trials: Sequence[Trial], trial: Trial, done: Mapping[str, TrialResult]) -> TrialResult | None:

@@ -263,10 +263,7 @@ class Supervisor:
         """Whether the worker has made tables at a URL and not removed them."""
         from dbbench.run.record import RunningStep
 
-        try:
-            return RunningStep.read(self.directory).made
-        except (OSError, ValueError):  # it came to nothing, or a plugin wrote it
-            return False
+        return RunningStep.so_far(self.directory).made
 
     def _ending(self, ending: str, status: int) -> tuple[Outcome, str]:
         if ending == "timeout":
