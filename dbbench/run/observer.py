@@ -21,7 +21,7 @@ import psutil
 
 from dbbench.host import atomic_json, plain_file
 from dbbench.host.processes import ended
-from dbbench.host.usage import waits, written
+from dbbench.host.usage import read, waits, written
 from dbbench.results.trial_files import PROFILE, RATE, WATCHED, Sample, Watched
 
 _EVERY_SECONDS = 0.5
@@ -172,17 +172,11 @@ def _sample(at: float, process: psutil.Process) -> Sample:
             process=process.pid,
             cpu=sum(process.cpu_times()[:2]),
             memory=process.memory_info().rss,
-            read=_read(process),
+            read=read([process]),
             written=written(process),
             faults=_faults(process.pid),
             switches=waits(process.pid),
         )
-
-
-def _read(process: psutil.Process) -> int | None:
-    with contextlib.suppress(AttributeError, psutil.AccessDenied, NotImplementedError):
-        return int(process.io_counters().read_bytes)
-    return None
 
 
 def _faults(pid: int) -> int | None:
