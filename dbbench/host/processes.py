@@ -148,13 +148,7 @@ def stop_with_its_own(child: subprocess.Popen[bytes], grace: float) -> None:
     except psutil.NoSuchProcess:
         started = []
     memory.note({process.pid for process in started})
-    for process in started:
-        with contextlib.suppress(psutil.Error):
-            if process.ppid() == child.pid:
-                process.terminate()
-    until = time.monotonic() + grace
-    while time.monotonic() < until and any(map(_alive, started)):
-        time.sleep(_POLL_SECONDS)
+    _ask(started, (child.pid,), grace)
     for process in started:
         with contextlib.suppress(psutil.Error):
             process.kill()
@@ -171,7 +165,10 @@ def kill_all(child: subprocess.Popen[bytes], seen: Mapping[int, psutil.Process],
     names: dict[int, str] = {}
     memory = SharedMemory()
     if grace:
-        names |= _ask(child, seen, grace)
+        child.send_signal(signal.SIGSTOP)  # at its end the kernel would kill its servers
+        running = _running(seen)
+        names |= _names(running)
+        _ask([process for pid, process in running.items() if pid != child.pid], (child.pid, os.getpid()), grace)
     until = time.monotonic() + 10
     while time.monotonic() < until:
         running = _running(seen)
@@ -220,28 +217,17 @@ def _names(running: Mapping[int, psutil.Process]) -> dict[int, str]:
     return names
 
 
-def _ask(child: subprocess.Popen[bytes], seen: Mapping[int, psutil.Process], grace: float) -> dict[int, str]:
-    """Ask all others to end, each of which ends what it has started itself; the names of those that ran.
-
-    The child stands still meanwhile: at its end the kernel would kill its servers.
-    """
-    running = _running(seen)
-    names = _names(running)
-    ours = (child.pid, os.getpid())
+def _ask(processes: Iterable[psutil.Process], parents: Sequence[int], grace: float) -> None:
+    """Ask those that `parents` have started to end, each of which ends what it has started itself; wait for them."""
     asked = []
-    for pid, process in running.items():
+    for process in processes:
         with contextlib.suppress(psutil.Error):
-            if pid != child.pid and process.ppid() in ours:
+            if process.ppid() in parents:
                 asked.append(process)
-    if asked and child.poll() is None:
-        child.send_signal(signal.SIGSTOP)
-    for process in asked:
-        with contextlib.suppress(psutil.Error):
-            process.terminate()
+                process.terminate()
     until = time.monotonic() + grace
     while time.monotonic() < until and any(map(_alive, asked)):
         time.sleep(_POLL_SECONDS)
-    return names
 
 
 def _alive(process: psutil.Process) -> bool:
