@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -29,16 +30,14 @@ def disputed(rows: Sequence[Row], results: Sequence[TrialResult]) -> list[Row]:
 
     Then one of the engines, the reference and the text of the query is at fault, and dbbench can't tell which.
     """
-    groups: dict[str, set[tuple[int, int]]] = {}
+    groups: dict[str, dict[int, int]] = {}
     differs: dict[str, Sequence[str]] = {}
     for result, found in _steps(rows, results):
-        groups.setdefault(result.engine_name, set()).add((result.round, found.facts.get("disputes", 0)))
-        differs.setdefault(result.engine_name, found.facts.get("differs", []))
-    sides = {
-        engine: [other for other, theirs in groups.items() if theirs == mine]
-        for engine, mine in groups.items()
-        if all(number for _, number in mine)
-    }
+        if found.outcome in (Outcome.OK, Outcome.WRONG):  # it has an answer
+            groups.setdefault(result.engine_name, {})[result.round] = found.facts.get("disputes", 0)
+            differs.setdefault(result.engine_name, found.facts.get("differs", []))
+    groups = {engine: answers for engine, answers in groups.items() if all(answers.values())}
+    sides = {engine: [other for other in groups if _alike(mine, groups[other])] for engine, mine in groups.items()}
     sides = {engine: side for engine, side in sides.items() if len({_database(other) for other in side}) > 1}
     if not sides:
         return list(rows)
@@ -49,7 +48,7 @@ def disputed(rows: Sequence[Row], results: Sequence[TrialResult]) -> list[Row]:
             outcome=Outcome.DISPUTED,
             remarks=(Remark(About.DISPUTED, names=tuple(differs[row.engine]), count=most),),
         )
-        if row.engine in sides
+        if row.engine in sides and row.outcome is Outcome.WRONG
         else replace(row, verified=False, remarks=(Remark(About.DISPUTES, count=most), *row.remarks))
         if row.outcome is Outcome.OK and row.ranked
         else row
@@ -64,8 +63,15 @@ def _steps(rows: Sequence[Row], results: Sequence[TrialResult]) -> Iterator[tupl
             yield result, found
 
 
+def _alike(mine: Mapping[int, int], theirs: Mapping[int, int]) -> bool:
+    """Whether two engines gave the same answer in each round that both answered in, if there is one."""
+    common = mine.keys() & theirs.keys()
+    return bool(common) and all(mine[number] == theirs[number] for number in common)
+
+
 def _database(engine: str) -> str:
-    return engine.partition("+")[0]
+    """The name of an engine without its driver and the label of a variant."""
+    return re.split("[+@]", engine)[0]
 
 
 def agreed(rows: Sequence[Row], results: Sequence[TrialResult]) -> list[Row]:

@@ -492,7 +492,9 @@ def wrong(engine: str, *groups: int) -> list[TrialResult]:
     [
         (("x", "y"), [(1, 1), (1, 1)], True),
         (("x", "y"), [(1, 2), (1, 2)], True),  # each round has groups of its own, on a host of its own
+        (("x", "y"), [(1, 1), (1,)], True),  # one was interrupted
         (("x", "x+other"), [(1, 1), (1, 1)], False),
+        (("x", "x@again"), [(1, 1), (1, 1)], False),
         (("x", "y"), [(1, 1), (2, 2)], False),
         (("x", "y"), [(1, 1), (1, 2)], False),
         (("x", "y"), [(1, 0), (1, 0)], False),
@@ -516,3 +518,12 @@ def test_engines_that_agree_with_each_other_dispute_the_reference(
         assert rows[name].verified is not disputed
         assert (words in detail(rows[name])) is disputed
         assert rows[name].value is not None
+
+
+def test_an_engine_that_timed_out_in_a_round_agrees_in_the_others(small: Suite) -> None:
+    known = {name: {"status": "available"} for name in ("x", "y", "a")}
+    late = trial("y", 2, bad(Outcome.TIMEOUT))
+    results = [*timed("a", 1.0, 1.1), *wrong("x", 1, 1), *wrong("y", 1), late]
+    rows = {row.engine: row for row in summarise(small, manifest(known, rounds=2), results) if row.step == "join"}
+    assert [rows[name].outcome for name in ("x", "y")] == [Outcome.DISPUTED, Outcome.TIMEOUT]
+    assert not rows["a"].verified
