@@ -19,6 +19,7 @@ from dbbench.analysis.ranking import BAND, SIGNIFICANCE, fewest_blocks, separate
 from dbbench.analysis.row import Row
 from dbbench.analysis.statistics import Estimate
 from dbbench.results.facts import StepFacts
+from dbbench.results.outcome import Outcome
 
 #: How far the interval of two equal results may reach from 1, if no gate is set that is narrower.
 MARGIN = 0.05
@@ -279,6 +280,10 @@ def _size(key: Key, old: _Figures, new: _Figures) -> Pair:
 def _without_figure(key: Key, old: _Figures, new: _Figures) -> Pair:
     """Verdict where at least one of them is not ok."""
     worst = (old.worst, new.worst)
+    outcomes = {row.outcome for row in worst}
+    if Outcome.NOT_COUNTED in outcomes and len(outcomes) > 1:  # it may be as it was
+        unit = (new if old.value is None else old).rows[0].unit
+        return Pair(*key, ComparisonVerdict.UNSURE, unit, old.value, new.value, worst=worst)
     if old.value is not None:
         return Pair(*key, ComparisonVerdict.BROKE, old.rows[0].unit, old.value, worst=worst)
     if new.value is not None:

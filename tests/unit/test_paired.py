@@ -116,6 +116,19 @@ def test_a_step_that_fails_in_the_new_engine_alone_fails_the_gate() -> None:
     assert gated(pairs, 0.1).answer is Answer.FAILED
 
 
+@pytest.mark.parametrize(("new", "old"), [("e@new", "e@old"), ("e@old", "e@new")])
+def test_a_step_that_the_metric_does_not_count_in_one_engine_is_undecided(new: str, old: str) -> None:
+    why = (Remark(About.RECORDED, "no"),)
+    sides = [
+        row("e@old", "join", (1.0,) * 6),
+        row("e@new", "join", (), value=None, outcome=Outcome.NOT_COUNTED, remarks=why),
+    ]
+    pairs = paired(sides, new, old)
+    assert (pairs[0].verdict, pairs[0].unit) == (ComparisonVerdict.UNSURE, "s")
+    assert "not counted: no" in pair_detail(pairs[0])
+    assert gated(pairs, 0.1).answer is Answer.UNDECIDED
+
+
 @pytest.mark.parametrize(
     ("size", "verdict"),
     [(100.0, ComparisonVerdict.SAME), (150.0, ComparisonVerdict.LARGER), (50.0, ComparisonVerdict.SMALLER)],
