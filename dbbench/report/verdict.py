@@ -317,7 +317,7 @@ def _overall(scenario: ScenarioView) -> str:
         return f"{start}, from too few rounds to be sure: {first.title}, {best}; then {_mean(second)}."
     level = [item for item in known[1:] if item.low is not None and item.low <= first.high]
     if level:
-        rest = known[len(level) + 1 :]
+        rest = [item for item in known[1:] if item not in level]
         after = f"; then {_mean(rest[0])}" if rest else ""
         return f"{start}: a tie of {_named([item.title for item in (first, *level)])}{after}."
     return f"{start}: {first.title}, {best}; then {_mean(second)}."
@@ -328,7 +328,7 @@ def _mean(item: Standing) -> str:
 
 
 def _wins(scenario: ScenarioView) -> str:
-    timed = [step for step in _timed(scenario) if not step.withheld and any(line.row.rank for line in step.lines)]
+    timed = [step for step in _timed(scenario) if not step.withheld and (known := _known(step)) and known[0].row.rank]
     if not timed:
         return ""
     firsts = [[line.row.title for line in step.lines if line.row.rank and line.row.rank.worst == 1] for step in timed]
@@ -356,7 +356,7 @@ def _smallest(scenario: ScenarioView) -> str:
     ranked = [line for line in sized[-1].best_first if line.row.rank] if sized else []
     level = [line for line in ranked if not line.row.better]
     sure = _before_withheld(sized[-1]) if sized else []
-    if not level or any(line not in sure for line in level):
+    if not level or any(line not in sure for line in level) or sure[0] not in level:
         return ""
     rest = [line for line in ranked if line.row.better and line in sure]
     unit = sized[-1].unit

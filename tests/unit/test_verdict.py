@@ -1,11 +1,12 @@
 """What stands over a step and a run in words is true whatever the run found."""
 
 import re
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
-from dbbench.report.run_view import View, view
+from dbbench.report.run_view import ScenarioView, View, view
 from dbbench.report.verdict import conclusion, finding, overall, smallest, verdict, wins
 from dbbench.results.outcome import Outcome
 from dbbench.results.run_directory import Run
@@ -69,17 +70,21 @@ def test_few_rounds_give_no_order(tmp_path: Path) -> None:
 
 
 def test_who_lacks_rounds_is_neither_first_nor_next(tmp_path: Path) -> None:
-    def without_a_round(engine: str, folder: Path) -> str:
+    def without_a_round(engine: str, folder: Path) -> ScenarioView:
         def change(result: dict) -> None:  # type: ignore[type-arg]  # as the file has it
             if (result["engine_name"], result["round"]) == (engine, 3):
-                result["steps"] = [step for step in result["steps"] if step["name"] != "join-1"]
+                result["steps"] = [s for s in result["steps"] if s["name"] not in ("join-1", "database-size")]
 
-        fakes = {"a": Fake("A"), "b": Fake("B", 2.0), "c": Fake("C", 3.0)}
+        fakes = {"a": Fake("A", size=1e6), "b": Fake("B", 2.0), "c": Fake("C", 3.0)}
         run = fabricate(folder / engine, fakes, rounds=8, noise=0.0, change=change)
-        return finding(view(run).scenarios[0].step("join-1"))
+        return view(run).scenarios[0]
 
-    assert without_a_round("a", tmp_path) == "A has the best figure, but no rank: it lacks rounds that others have."
-    assert without_a_round("b", tmp_path) == "A is 3.00 times as fast as the next that has a rank, C."
+    first, next_one = without_a_round("a", tmp_path), without_a_round("b", tmp_path)
+    best = "A has the best figure, but no rank: it lacks rounds that others have."
+    assert [finding(first.step(name)) for name in ("join-1", "database-size")] == [best] * 2
+    assert finding(next_one.step("join-1")) == "A is 3.00 times as fast as the next that has a rank, C."
+    assert verdict(first).endswith("Clear wins: A 6 of 6 steps.")
+    assert verdict(next_one).endswith("Clear wins: A 7 of 7 steps. Smallest: A, 1.00 MB; then C, 26.0 MB.")
 
 
 def test_nothing_withheld_is_told(tmp_path: Path) -> None:
@@ -190,6 +195,17 @@ def test_other_durability_than_asked_for_is_in_the_answer(tier: str, how: str, t
 )
 def test_a_run_in_two_sentences(tmp_path: Path, fakes: list[Fake], start: str) -> None:
     assert verdict(shown(tmp_path, *fakes).scenarios[0]).startswith(start)
+
+
+def test_those_that_tie_need_not_follow_one_another(tmp_path: Path) -> None:
+    found = shown(tmp_path, Fake("A"), Fake("B", 2.0), Fake("C", 3.0)).scenarios[0]
+    ends = ((1.0, 0.9, 1.1), (1.2, 1.15, 1.3), (1.25, 1.0, 1.6))
+    level = [
+        replace(item, mean_ratio=mean, low=low, high=high)
+        for item, (mean, low, high) in zip(found.standings, ends, strict=True)
+    ]
+    words = verdict(replace(found, standings=tuple(level)))
+    assert words.startswith("Fastest overall: a tie of A and C; then B, 1.20×.")
 
 
 def test_what_fills_the_store_of_a_mix_does_not_count(tmp_path: Path) -> None:
