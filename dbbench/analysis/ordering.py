@@ -4,7 +4,7 @@ from collections.abc import Collection, Sequence
 from dataclasses import replace
 
 from dbbench.analysis.dependence import INDEPENDENT, stretched
-from dbbench.analysis.ranking import ranks, told_apart
+from dbbench.analysis.ranking import BAND, ranks, told_apart
 from dbbench.analysis.remarks import About, Remark
 from dbbench.analysis.row import Row
 from dbbench.analysis.statistics import Estimate, paired_ratio
@@ -100,9 +100,11 @@ def _ratio(row: Row, best: Row) -> Estimate | None:
 
 
 def _doubt(row: Row, best: Row) -> Remark | None:
-    """Remark that the interval of the ratio to the best contradicts the test."""
+    """Remark that the interval of the ratio to the best contradicts the test, of medians that are a band apart."""
     ratio = row.ratio
-    if row.rank is None or row.unit == "B" or ratio is None or ratio.low is None or ratio.high is None:
+    if None in (row.rank, best.rank) or row.unit == "B" or ratio is None or ratio.low is None or ratio.high is None:
+        return None
+    if ratio.value < 1 + BAND:
         return None
     outside, apart = ratio.low > 1 or ratio.high < 1, best.engine in row.better
     return None if outside == apart else Remark(About.ONLY_INTERVAL if outside else About.ONLY_TEST)

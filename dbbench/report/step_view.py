@@ -202,7 +202,7 @@ class StepView:
     def rank_note(self) -> str:
         """What a range of ranks means, where there is one."""
         span = next((line.rank for line in self.lines if "-" in line.rank), "")
-        what = "differences under 2 % count as a tie" if self.counted else "tied, the difference is within the noise"
+        what = "differences under 2 % count as a tie" if self.counted else "tied: within the noise or under 2 %"
         return f"{span}: {what}" if span else ""
 
     @property

@@ -309,11 +309,16 @@ def test_a_table_has_no_column_without_figures(tmp_path: Path) -> None:
 
 
 def test_a_footnote_says_so_where_the_test_and_the_interval_of_the_ratio_differ(tmp_path: Path) -> None:
-    shown = view(fabricate(tmp_path / "run", {"a": Fake("A"), "b": Fake("B", 1.015)}, rounds=6, noise=0.001))
+    def change(result: dict[str, Any]) -> None:
+        if (result["engine_name"], result["round"]) == ("b", 4):
+            result["steps"] = [step | {"value": 1.2 * step["value"]} for step in result["steps"]]
+
+    fakes = {"a": Fake("A"), "b": Fake("B", 1.03)}
+    shown = view(fabricate(tmp_path / "run", fakes, rounds=6, noise=0.001, change=change))
     step = shown.scenarios[0].step("join-1")
-    assert [(line.rank, line.mark) for line in step.lines] == [("1-2", ""), ("1-2", "1")]
-    assert step.footnotes[0].startswith("B: the interval of the ratio excludes ×1, but the corrected test")
-    assert "[1] B: the interval" in "\n".join(printed(shown))
+    assert [(line.rank, line.mark) for line in step.lines] == [("1-2", ""), ("1-2", "1,2")]
+    assert step.footnotes[1].startswith("B: the interval of the ratio excludes ×1, but the corrected test")
+    assert "[2] B: the interval" in "\n".join(printed(shown))
 
 
 def test_charts_of_where_the_time_goes_are_on_the_page(tmp_path: Path) -> None:

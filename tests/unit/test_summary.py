@@ -161,9 +161,19 @@ def test_failed_and_null_engines_have_no_rank_and_push_none_down(summary: Any) -
 
 
 def test_an_engine_with_fewer_rounds_than_the_others_has_a_value_and_no_place(summary: Any) -> None:
-    rows = summary(timed("a", 1, 1) + timed("b", *[2, 2.1, 2.2] * 2) + timed("c", *[4, 4.1, 4.2] * 2))
+    rows = summary(timed("a", *[1] * 5) + timed("b", *[2, 2.1, 2.2] * 2) + timed("c", *[4, 4.1, 4.2] * 2))
     assert numbers(rows) == {"a": "", "b": "1", "c": "2"}
     assert rows["a"].value == 1
+    assert not any(row.doubt for row in rows.values()), "nothing was tested against it"
+
+
+@pytest.mark.parametrize(
+    ("means", "doubt"), [([1.02, 1.03, 1.03, 1.5, 1.04, 1.03], About.ONLY_INTERVAL), ([1.01, 1.012, 1.011] * 2, None)]
+)
+def test_less_than_the_band_is_no_contradiction(summary: Any, means: list[float], doubt: About | None) -> None:
+    rows = summary(timed("a", *[1.0] * 6) + timed("b", *means))
+    assert numbers(rows) == {"a": "1-2", "b": "1-2"}
+    assert (rows["b"].doubt and rows["b"].doubt.about) is doubt
 
 
 def test_the_method_of_a_benchmark_that_is_reproduced_stands_beside_the_median(small: Suite) -> None:
