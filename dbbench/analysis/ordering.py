@@ -8,6 +8,7 @@ from dbbench.analysis.ranking import BAND, ranks, told_apart
 from dbbench.analysis.remarks import About, Remark
 from dbbench.analysis.row import Row
 from dbbench.analysis.statistics import Estimate, paired_ratio
+from dbbench.analysis.verdicts import have_ratios
 
 
 def ordered(rows: Sequence[Row], *, mixed: bool = False) -> list[Row]:
@@ -66,11 +67,9 @@ def _alike(rows: list[Row], *, mixed: bool) -> tuple[list[Row], list[Row]]:
 
 
 def _together(row: Row) -> Row:
-    """A row as it was before it was set apart."""
-    if not row.apart:
-        return row
+    """A row as it was before it had a place, or was set apart."""
     others = (each for each in row.remarks if each.about not in (About.COUNTED_ELSEWHERE, About.OTHER_RESULTS))
-    return replace(row, apart=False, remarks=tuple(others))
+    return replace(row, apart=False, rank=None, ratio=None, better=frozenset(), doubt=None, remarks=tuple(others))
 
 
 def _means(row: Row, rounds: Collection[int]) -> list[float]:
@@ -88,10 +87,12 @@ def paired_means(row: Row, best: Row) -> tuple[list[float], list[float]]:
 def _ratio(row: Row, best: Row) -> Estimate | None:
     """The ratio of the figures shown, above 1 for a worse one; 1 for the best. The interval is of common rounds.
 
-    None where a trial mean is 0, or where the two have no round in common.
+    None where a trial mean has none, or where the two have no round in common.
     """
     above, below = paired_means(row, best)
-    if not below or min(below) <= 0 or not row.value or not best.value:
+    if row.value is None or best.value is None or not below:
+        return None
+    if not have_ratios([*above, *below, row.value, best.value]):
         return None
     if row.engine == best.engine:
         return Estimate(1.0, None, None)

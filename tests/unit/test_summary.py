@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 from dbbench.analysis.footprint import resources
+from dbbench.analysis.ordering import ordered
 from dbbench.analysis.remarks import About, Remark
 from dbbench.analysis.row import Row
 from dbbench.analysis.standings import standings
@@ -165,6 +166,18 @@ def test_an_engine_with_fewer_rounds_than_the_others_has_a_value_and_no_place(su
     assert numbers(rows) == {"a": "", "b": "1", "c": "2"}
     assert rows["a"].value == 1
     assert not any(row.doubt for row in rows.values()), "nothing was tested against it"
+
+
+def test_a_row_that_is_set_apart_keeps_nothing_of_its_place(summary: Any) -> None:
+    batches = timed("b", *[2.0] * 6, facts={"gives": "batches"})
+    mixed = ordered([*summary(timed("a", *[1.0] * 6) + batches).values()], mixed=True)
+    assert [str(each.rank) for each in mixed] == ["1", "2"]
+    row = ordered(mixed)[1]
+    assert (row.apart, row.rank, row.ratio, row.better, row.doubt) == (True, None, None, frozenset(), None)
+
+
+def test_figures_too_small_to_be_measured_have_no_ratio(summary: Any) -> None:
+    assert ratios(summary(timed("a", *[1e-310] * 6) + timed("b", *[1.0] * 6))) == {"a": None, "b": None}
 
 
 @pytest.mark.parametrize(
