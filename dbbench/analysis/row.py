@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from dbbench.analysis import recorded
-from dbbench.analysis.dependence import INDEPENDENT, Dependence
+from dbbench.analysis.dependence import INDEPENDENT, Dependence, stretched
 from dbbench.analysis.footprint import size_parts
 from dbbench.analysis.ranking import Rank
 from dbbench.analysis.remarks import Remark
@@ -139,7 +139,8 @@ class Row:
         """Calls or operations per second, independent of its own figure."""
         if self.value is not None and self.unit == "1/s":
             return Estimate(self.value, self.low, self.high)
-        return None if self.value is None else recorded.throughput(self.rounds)
+        found = None if self.value is None else recorded.throughput(self.rounds)
+        return found and stretched(found, self.dependence.figures)
 
     def transaction_stats(self, names: Collection[str]) -> recorded.TransactionStats | None:
         """Results of the transactions with these names."""

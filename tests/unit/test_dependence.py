@@ -9,11 +9,13 @@ import pytest
 
 from dbbench.analysis.dependence import INDEPENDENT, Dependence, dependence, inflation, stretched
 from dbbench.analysis.ranking import told_apart
+from dbbench.analysis.row import Row
 from dbbench.analysis.statistics import Estimate, estimate
 from dbbench.analysis.steadiness import unsteady
 from dbbench.report.remarks import worded
 from dbbench.report.run_view import view
 from dbbench.report.write import write_report
+from dbbench.results.facts import StepFacts
 from dbbench.results.outcome import Outcome
 from tests.fabricated import Fake, fabricate
 from tests.unit.test_report import printed
@@ -154,6 +156,16 @@ def test_a_run_without_ranks_says_how_much_its_rounds_depend(tmp_path: Path) -> 
         if "neighbouring rounds are alike" in text
     ]
     assert float(re.findall(r"autocorrelation ([\d.]+)", warning)[0]) > 0.6
+
+
+def test_a_throughput_is_as_wide_as_the_figure_that_it_stands_beside() -> None:
+    rounds: tuple[StepFacts, ...] = tuple({"per_second": each} for each in (90, 95, 100, 100, 105, 110))
+    alone, dependent = (
+        Row("main", "calls", "a", "A", Outcome.OK, value=1.0, rounds=rounds, dependence=each).throughput
+        for each in (INDEPENDENT, Dependence(figures=2.0))
+    )
+    assert alone
+    assert dependent == stretched(alone, 2.0) != alone
 
 
 def test_they_are_flagged_at_the_step_and_in_the_summary(tmp_path: Path) -> None:
