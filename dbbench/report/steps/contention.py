@@ -37,8 +37,6 @@ class Wording(step_view.Wording[ContentionStep]):
         written = f"{one['inserts']:,} objects inserted, {one['updates']:,} updated, {one['deletes']:,} deleted"
         words = [f"{one['transactions']:,} transactions: {written}; {one['selects']:,} selects."]
         words.append(f"Of the deletes {one['left']:,} come after the last client, in one transaction that counts too.")
-        retries = sum(sum(each.get("retries", {}).values()) for each in facts)
-        words.append("Retries are of all rounds." if retries else "No transaction had to be made again.")
         return " ".join(words)
 
     def detailed(self, step: ContentionStep, view: StepView) -> StepView:
