@@ -12,6 +12,7 @@ from dbbench.report.charts import draw
 from dbbench.report.run_view import View, view
 from dbbench.report.terminal import run
 from dbbench.report.write import write_report
+from dbbench.results.facts import StepFacts
 from dbbench.results.outcome import Outcome
 from dbbench.results.run_directory import Run
 from dbbench.suite.model import Tier
@@ -82,6 +83,13 @@ def test_more_of_a_rate_is_better_also_where_nobody_has_one(tmp_path: Path) -> N
 def test_conditions_say_what_was_done(suite: str, scenario: int, step: str, words: str, tmp_path: Path) -> None:
     shown = view(fabricate(tmp_path / "run", {"a": Fake("A")}, suite=suite, rounds=1))
     assert words in shown.scenarios[scenario].step(step).conditions
+
+
+def test_a_count_is_given_where_all_engines_made_as_many(two: View) -> None:
+    step = two.scenarios[0].steps[0]
+    for counts, start in (((5, 5), "5 records inserted"), ((5, 6), "Records inserted"), ((), "Records inserted")):
+        facts: list[StepFacts] = [{"operations": count} for count in counts]
+        assert step.wording.conditions(step.step, [*facts, {}], [], None).startswith(start)
 
 
 def test_the_harnesss_share_of_a_rate_is_of_the_time_for_one_operation(two: View) -> None:

@@ -1,6 +1,7 @@
 """Operations on records in words."""
 
 from collections.abc import Sequence
+from typing import Literal
 
 from dbbench.analysis.recorded import TAIL
 from dbbench.analysis.units import amount
@@ -29,7 +30,7 @@ class Wording(step_view.Wording[KeyValueStep]):
 
     def conditions(self, step: KeyValueStep, facts: Facts, arrow: Sequence[str], records: Records | None) -> str:
         """Records, clients and order."""
-        return f"{_records(step, operation_count(facts), records)}{sizes(records)}."
+        return f"{_records(step, same_count(facts, 'operations'), records)}{sizes(records)}."
 
     def detailed(self, step: KeyValueStep, view: StepView) -> StepView:
         """Seconds of all operations, percentiles, and multiples of the reference's figure."""
@@ -61,15 +62,16 @@ def _records(step: KeyValueStep, count: int | None, records: Records | None) -> 
 
 def _with_elapsed(view: StepView) -> StepView:
     """A step with what all its operations took, before all others; as it is where they are not counted."""
-    count = operation_count([line.row.facts for line in view.lines if line.row.facts])
+    count = same_count([line.row.facts for line in view.lines if line.row.facts], "operations")
     return view.with_first(
         "elapsed", lambda line: amount("s", count / line.row.value) if count and line.row.value else ""
     )
 
 
-def operation_count(facts: Facts) -> int | None:
-    """How many were made."""
-    return next((each["operations"] for each in facts if "operations" in each), None)
+def same_count(facts: Facts, of: Literal["operations", "calls"]) -> int | None:
+    """How many each engine made, if all made as many."""
+    counts = {each[of] for each in facts if of in each}
+    return counts.pop() if len(counts) == 1 else None
 
 
 def by(clients: Clients, *, bound: bool = False) -> str:

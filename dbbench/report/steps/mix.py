@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 from dbbench.report import step_view
 from dbbench.report.step_view import Facts, StepView, percentiles_note, reference_note
-from dbbench.report.steps.keyvalue import by, operation_count, sizes, with_reference, with_tails
+from dbbench.report.steps.keyvalue import by, same_count, sizes, with_reference, with_tails
 from dbbench.suite.dataset import Records
 from dbbench.suite.steps.mix import MixStep
 
@@ -28,7 +28,7 @@ class Wording(step_view.Wording[MixStep]):
         """Calls, clients and the distribution of keys."""
         whole = sum(step.weights.values())
         shares = ", ".join(f"{name} {100 * weight / whole:.3g} %" for name, weight in step.weights.items())
-        count = operation_count(facts)
+        count = same_count(facts, "operations")
         calls = "Calls" if count is None else f"{count:,} calls"
         scans = f"; a scan takes up to {step.scan_length:,} records" if "scan" in step.weights else ""
         mixed = f"{calls} by {by(step.clients)}: {shares}; {_KEYS[step.keys]}{scans}"

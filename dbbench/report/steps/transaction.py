@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 from dbbench.analysis.units import Unit, amount
 from dbbench.report import step_view
 from dbbench.report.step_view import Facts, Line, StepView, load, percentiles_note
-from dbbench.report.steps.keyvalue import by
+from dbbench.report.steps.keyvalue import by, same_count
 from dbbench.suite.dataset import Records
 from dbbench.suite.steps.transaction import TransactionStep
 
@@ -24,7 +24,7 @@ class Wording(step_view.Wording[TransactionStep]):
 
     def conditions(self, step: TransactionStep, facts: Facts, arrow: Sequence[str], records: Records | None) -> str:
         """Calls, clients and invariants."""
-        count = next((each["calls"] for each in facts if "calls" in each), None)
+        count = same_count(facts, "calls")
         calls = "Transactions" if count is None else f"{count:,} transactions"
         names = ", ".join(each.name for each in step.invariants)
         checked = f"Checked afterwards: {names}." if names else "The suite has no invariants: not verified."
