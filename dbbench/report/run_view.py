@@ -273,7 +273,8 @@ def _facts(
     run: Run, scenarios: Sequence[ScenarioView], stopped: str, hosts: Mapping[str, Sequence[int]]
 ) -> list[tuple[str, str]]:
     manifest, suite = run.manifest, run.suite
-    data = "; ".join(_data(name, facts, suite) for name, facts in manifest.datasets.items())
+    used = {scenario.dataset for scenario in suite.scenarios}
+    data = "; ".join(_data(name, facts, run.whole.suite) for name, facts in manifest.datasets.items() if name in used)
     source = f"{suite.source.title} ({suite.source.year})" if suite.source else "none"
     return [
         ("Suite", f"{suite.name} (reproduces: {source})"),

@@ -175,6 +175,19 @@ def test_one_engine_in_colour_leaves_the_others_grey(run: Run, tmp_path: Path) -
     assert "the report has no such engine" in text
 
 
+def test_the_data_are_those_of_the_chosen_scenarios_with_all_their_steps(tmp_path: Path) -> None:
+    text = (Path(__file__).parent / "small.yaml").read_text("utf-8")
+    (tmp_path / "small.yaml").write_text(
+        text.replace("    charts:\n", "      - {kind: total, name: sum, title: Sum, of: [load, join]}\n    charts:\n"),
+        "utf-8",
+    )
+    run = fabricate(tmp_path / "run", {"a": Fake("A")}, suite=str(tmp_path / "small.yaml"), rounds=1)
+    known = {"rows": {"Parent": 10}, "csv_bytes": 1_000_000}
+    run.manifest = run.manifest.model_copy(update={"datasets": {"things": known, "others": known}})
+    facts = dict(view(ChosenRun(run, Choice(steps=["sum"]))).facts)
+    assert facts["Data"] == "things: 10 rows, 1.0 MB as CSV; scale 1, seed 2006"
+
+
 def test_a_dispute_is_a_fact_of_the_whole_run(tmp_path: Path) -> None:
     def wrong(result: dict[str, Any]) -> None:
         for step in result["steps"]:
