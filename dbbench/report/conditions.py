@@ -52,7 +52,7 @@ def _words(settings: Mapping[str, Any]) -> str:
     if not check:
         return _DECLARED
     kills = f"{check['kills']:,} kill{'s' if check['kills'] != 1 else ''}"
-    return f"crash check {'passed' if check['passed'] else 'failed'} ({kills}, {check['day']:%-d %b %Y})"
+    return f"crash check {'passed' if check['passed'] else 'failed'} ({kills}, {check['day'].day} {check['day']:%b %Y})"
 
 
 def host_notes(rows: Iterable[Row]) -> Iterator[str]:

@@ -43,7 +43,10 @@ def step_chart(shown: History, scenario: str, step: str) -> Scene:
         _curves(series, look),
         Axis(-0.3, len(shown.sides) - 0.7),
         fitting_axis(reach, logarithmic=logarithmic, beyond=1.08),
-        [(at, f"{at + 1}\n{side.manifest.created:%-d %b %Y}") for at, side in enumerate(shown.sides)],
+        [
+            (at, f"{at + 1}\n{day.day} {day:%b %Y}")
+            for at, day in enumerate(side.manifest.created for side in shown.sides)
+        ],
         "",
         unit.figure,
     )
