@@ -9,9 +9,8 @@ from rich.text import Text
 from dbbench.analysis.history import FEWEST_RUNS, Change, History, Series
 from dbbench.analysis.units import fitting
 from dbbench.analysis.verdicts import changed
-from dbbench.report.export.markdown_page import escaped
 from dbbench.report.step_view import times
-from dbbench.report.terminal.comparison import wrapped
+from dbbench.report.terminal.comparison import code, wrapped
 
 
 @dataclass(frozen=True)
@@ -146,7 +145,7 @@ def _terminal(shown: History) -> Iterator[Text]:
 
 
 def markdown(shown: History) -> Iterator[str]:
-    """The same as Markdown, for a comment or a page."""
+    """The same as Markdown, for a comment or a page. Texts from files are quoted as code."""
     yield f"**{summary(shown)}**"
     lines = change_lines(shown)
     if lines:
@@ -154,8 +153,8 @@ def markdown(shown: History) -> Iterator[str]:
         yield "| engine | step | before | after | | from run | |"
         yield "|---|---|--:|--:|---|---|---|"
     for line in lines:
-        cells = (line.engine, line.step, line.before, line.after, line.verdict, line.since, "; ".join(line.notes))
-        yield f"| {' | '.join(escaped(cell) for cell in cells)} |"
-    for text in (*remarks(shown), how(shown)):
+        cells = (code(line.engine), code(line.step), line.before, line.after, line.verdict, line.since)
+        yield f"| {' | '.join(cells)} | {code('; '.join(line.notes))} |"
+    for text in (*map(code, remarks(shown)), how(shown)):
         yield ""
-        yield escaped(text)
+        yield text

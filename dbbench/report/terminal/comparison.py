@@ -196,7 +196,7 @@ def markdown(shown: Comparison, *, gate: Gate | None = None) -> Iterator[str]:
     yield f"### dbbench: {headline(shown)}"
     yield ""
     if gate is not None:
-        yield f"**Gate:** {gate_words(shown, gate, _code)}"
+        yield f"**Gate:** {gate_words(shown, gate, code)}"
         yield ""
     if shown.machines:
         yield f"> **Different machines**, which may be the cause: {_listed(map(str, shown.machines))}"
@@ -213,29 +213,29 @@ def markdown(shown: Comparison, *, gate: Gate | None = None) -> Iterator[str]:
         yield "</details>"
         yield ""
     for text in notes(shown):
-        yield f"- {_code(text)}"
+        yield f"- {code(text)}"
     yield ""
     old, new = (_listed(map(side_words, sides)) for sides in (shown.old, shown.new))
-    yield f"Old: {old}; new: {new}; {_code(machine.in_words(shown.new[0].manifest.machine))}. {how(shown)}"
+    yield f"Old: {old}; new: {new}; {code(machine.in_words(shown.new[0].manifest.machine))}. {how(shown)}"
 
 
 def _rows(lines: Sequence[ComparisonLine]) -> Iterator[str]:
     yield "| | engine | step | old | new | ratio | 95 % interval | |"
     yield "|---|---|---|---:|---:|---:|---:|---|"
     for line in lines:
-        cells = [str(line.pair.verdict), _code(line.name), _code(line.step), line.old, line.new, line.ratio]
-        yield f"| {' | '.join([*cells, line.interval, _code(line.detail)])} |"
+        cells = [str(line.pair.verdict), code(line.name), code(line.step), line.old, line.new, line.ratio]
+        yield f"| {' | '.join([*cells, line.interval, code(line.detail)])} |"
     yield ""
 
 
-def _code(text: str) -> str:
+def code(text: str) -> str:
     """A text as code, in a table's cell too: without the two characters that would end the one or the other."""
     plain = " ".join(text.split()).replace("`", "'").replace("|", "¦")
     return f"`{plain}`" if plain else ""
 
 
 def _listed(texts: Iterable[str]) -> str:
-    return "; ".join(_code(text) for text in texts)
+    return "; ".join(code(text) for text in texts)
 
 
 # Words
