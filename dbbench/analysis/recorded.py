@@ -43,7 +43,7 @@ def spread(rounds: Sequence[StepFacts]) -> Spread | None:
     return Spread(
         percentiles=tuple(_median([each["percentiles"][name] for each in mine]) for name in SHOWN),
         greatest=_greatest(mine),
-        service=median(each["service time"]["sum"] / each["service time"]["count"] for each in times) / 1e9,
+        service=median(each["service time"]["sum"] / max(each["service time"]["count"], 1) for each in times) / 1e9,
         per_second=median(facts["per_second"] for facts in rounds),
         late=sum(each["late"] for each in arrivals) if arrivals else None,
         due=sum(each["due"] for each in arrivals) if arrivals else None,

@@ -111,7 +111,7 @@ def _row(
     probed = manifest.engines[engine]
     part = manifest.ranked(engine)
     if probed["status"] != "available":
-        texts = (f"{probed['status']}: {probed['detail']}", probed.get("install", ""))
+        texts = (f"{probed['status']}: {probed.get('detail', '')}", probed.get("install", ""))
         why = tuple(Remark(About.RECORDED, text) for text in texts)
         return Row(scenario.name, step, engine, title, Outcome.UNAVAILABLE, part, remarks=why)
     taken = [(result.round, found) for result in mine if (found := result.step(step)) is not None]

@@ -192,7 +192,7 @@ def view(run: Run, *, publish: bool = False, out: Path | None = None, mixed: boo
         facts=tuple(_facts(run, scenarios, found.stopped, fleet.rounds_of(found.results))),
         systems=tuple(_systems(run, found.results)),
         missing=tuple(
-            (name, "; ".join(filter(None, (probed["detail"], probed.get("install")))))
+            (name, "; ".join(filter(None, (probed.get("detail"), probed.get("install")))))
             for name, probed in run.manifest.engines.items()
             if probed["status"] != "available"
         ),

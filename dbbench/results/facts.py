@@ -29,6 +29,7 @@ Amount = Annotated[float, Field(ge=0, le=1e18)]
 _Count = Annotated[int, Field(ge=0, le=10**18)]
 #: Whole or not, as it was written.
 _Number = Annotated[int | float, Field(ge=0, le=1e18)]
+_AboveZero = Annotated[int | float, Field(gt=0, le=1e18)]
 _Words = dict[str, str]
 
 _open = with_config(ConfigDict(extra="allow"))
@@ -162,7 +163,7 @@ _Latencies = Annotated[list[_Number | None], Field(max_length=1_000)]
 class TimelineFacts(TypedDict, total=False):
     """A step by slots of `seconds` each."""
 
-    seconds: Required[_Number]
+    seconds: Required[_AboveZero]
     calls: Required[_Counts]
     p50: Required[_Latencies]
     p99: Required[_Latencies]
@@ -397,7 +398,7 @@ class AddingFacts(TypedDict, total=False):
 
     added: Required[_Count]
     of: Required[_Count]
-    seconds: Required[_Number]
+    seconds: Required[_AboveZero]
     batch: _Number
     found_after: _Number
 

@@ -308,6 +308,13 @@ def test_a_table_has_no_column_without_figures(tmp_path: Path) -> None:
     assert heads[6][0] == "| Rank | Engine | ms | 95 % interval | Ratio | its interval | Harness |"
 
 
+def test_an_engine_that_could_not_run_is_reported_without_a_reason(tmp_path: Path) -> None:
+    fakes = {"a": Fake("A"), "b": Fake("B", probed={"status": "unavailable"})}
+    run = fabricate(tmp_path / "run", fakes, rounds=1)
+    del run.manifest.engines["b"]["detail"]
+    assert view(run).missing == (("b", ""),)
+
+
 def test_a_footnote_says_so_where_the_test_and_the_interval_of_the_ratio_differ(tmp_path: Path) -> None:
     def change(result: dict[str, Any]) -> None:
         if (result["engine_name"], result["round"]) == ("b", 4):

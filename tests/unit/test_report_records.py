@@ -5,14 +5,15 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from pydantic import TypeAdapter, ValidationError
 from rich.console import Console
 
-from dbbench.analysis.recorded import tails
+from dbbench.analysis.recorded import spread, tails
 from dbbench.report.charts import draw
 from dbbench.report.run_view import View, view
 from dbbench.report.terminal import run
 from dbbench.report.write import write_report
-from dbbench.results.facts import StepFacts
+from dbbench.results.facts import SHOWN, CheckedStepFacts, StepFacts, TimesFacts
 from dbbench.results.outcome import Outcome
 from dbbench.results.run_directory import Run
 from dbbench.suite.model import Tier
@@ -232,6 +233,21 @@ def test_tails_are_medians_of_the_rounds_and_none_where_one_lacks_them() -> None
 
 
 # Sizes
+
+
+def test_calls_without_a_service_time_have_a_spread() -> None:
+    latency: TimesFacts = {"count": 1, "sum": 1e9, "max": 1e9, "percentiles": dict.fromkeys(SHOWN, 1e9)}
+    none: TimesFacts = {"count": 0, "sum": 0, "max": None}
+    found = spread([{"times": {"latency": latency, "service time": none}, "per_second": 1}])
+    assert found
+    assert (found.greatest, found.service) == (1, 0)
+
+
+@pytest.mark.parametrize("key", ["timeline", "adding"])
+def test_facts_of_no_seconds_are_refused(key: str) -> None:
+    facts = {"seconds": 0, "calls": [], "p50": [], "p99": [], "added": 1, "of": 1}
+    with pytest.raises(ValidationError, match="greater than 0"):
+        TypeAdapter(CheckedStepFacts).validate_python({key: facts})
 
 
 def test_sizes_and_memory_are_told_for_1000_records(two: View) -> None:
