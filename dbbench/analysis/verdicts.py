@@ -42,6 +42,16 @@ class ComparisonVerdict(StrEnum):
     SAME = "the same"
     NEITHER = "no figure"
 
+    @property
+    def worse(self) -> bool:
+        """Whether the new result is the worse one."""
+        return self in (self.BROKE, self.SLOWER, self.LARGER)
+
+    @property
+    def better(self) -> bool:
+        """Whether the new result is the better one."""
+        return self in (self.MENDED, self.FASTER, self.SMALLER)
+
 
 class NoRatio(Enum):
     """Reasons why two figures have no ratio."""

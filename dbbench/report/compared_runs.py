@@ -18,8 +18,6 @@ from dbbench.report.terminal.comparison import gate_words, headline, how, notes,
 
 #: A comparison, and its gate if there is one.
 Compared = tuple[Comparison, Gate | None]
-_WORSE = (ComparisonVerdict.BROKE, ComparisonVerdict.SLOWER, ComparisonVerdict.LARGER)
-_BETTER = (ComparisonVerdict.MENDED, ComparisonVerdict.FASTER, ComparisonVerdict.SMALLER)
 
 
 def as_json(found: Sequence[Compared]) -> str:
@@ -61,7 +59,7 @@ def page(found: Sequence[Compared]) -> str:
 
 def _look(pair: Pair) -> str:
     """The class of a verdict in the page's style."""
-    return "worse" if pair.verdict in _WORSE else "better" if pair.verdict in _BETTER else "note"
+    return "worse" if pair.verdict.worse else "better" if pair.verdict.better else "note"
 
 
 def _document(shown: Comparison, gate: Gate | None) -> dict[str, Any]:

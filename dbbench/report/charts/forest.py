@@ -11,11 +11,6 @@ from dbbench.report.charts.rows import Interval, Row, RowChart, Value, drawn
 from dbbench.report.charts.scene import Scene
 from dbbench.report.terminal.comparison import ComparisonLine, headline, notes, side_words, worded
 
-#: The colours of what is worse and what is better; all else is grey.
-_INKS = {
-    ComparisonVerdict.BROKE: "c4", ComparisonVerdict.SLOWER: "c4", ComparisonVerdict.LARGER: "c4",
-    ComparisonVerdict.MENDED: "c0", ComparisonVerdict.FASTER: "c0", ComparisonVerdict.SMALLER: "c0",
-}  # fmt: skip
 #: Room beside the farthest end on the logarithmic axis.
 _BESIDE = 1.03
 
@@ -45,7 +40,8 @@ def _group(verdict: ComparisonVerdict, shown: Comparison) -> Iterator[Row]:
 
 
 def _row(line: ComparisonLine) -> Row:
-    pair, ink = line.pair, _INKS.get(line.pair.verdict, "grey")
+    pair, verdict = line.pair, line.pair.verdict
+    ink = "c4" if verdict.worse else "c0" if verdict.better else "grey"
     title = f"{line.name} {line.step}"
     if not _known(pair) or pair.ratio is None:
         return Row(title, ink, words=line.detail or str(pair.verdict), faint=True)

@@ -23,15 +23,6 @@ from dbbench.report.warnings import comparison_warnings
 from dbbench.results.outcome import UNVERIFIED
 
 WIDTH = 80
-_STYLES = {
-    ComparisonVerdict.BROKE: "bold red",
-    ComparisonVerdict.SLOWER: "bold red",
-    ComparisonVerdict.LARGER: "bold red",
-    ComparisonVerdict.MENDED: "bold green",
-    ComparisonVerdict.FASTER: "bold green",
-    ComparisonVerdict.SMALLER: "bold green",
-    ComparisonVerdict.UNSURE: "bold yellow",
-}
 ANSWERS = {Answer.PASSED: "bold green", Answer.FAILED: "bold red", Answer.UNDECIDED: "bold yellow"}
 #: Shown by their number in the terminal, and folded up in Markdown: nothing has to be done about them.
 _QUIET = (ComparisonVerdict.SAME, ComparisonVerdict.NEITHER)
@@ -124,8 +115,9 @@ def _terminal(shown: Comparison, gate: Gate | None) -> Iterator[Text]:
     for verdict in ComparisonVerdict:
         lines = [worded(pair, shown) for pair in shown.of(verdict)]
         if lines and verdict not in _QUIET:
+            colour = "red" if verdict.worse else "green" if verdict.better else "yellow"
             yield Text()
-            yield Text(f"{verdict} ({len(lines)})", style=_STYLES[verdict])
+            yield Text(f"{verdict} ({len(lines)})", style=f"bold {colour}")
             yield from _table(lines)
     yield Text()
     for verdict in _QUIET:
