@@ -26,8 +26,7 @@ from dbbench.analysis.verdicts import (
     forms,
     have_ratios,
     shown_by,
-    size_pair,
-    unmeasured_pair,
+    untimed_pair,
     weight,
 )
 from dbbench.host.interference import MOST_OTHERS
@@ -62,10 +61,8 @@ def paired(rows: Sequence[Row], new: str, old: str, margin: float = MARGIN) -> l
         mine, theirs = sides[0][key], sides[1][key]
         if key in found:
             pairs.append(_timed(mine, theirs, *found[key], len(found), margin, apart=key in apart))
-        elif mine.value is not None and theirs.value is not None and mine.unit == theirs.unit == "B":
-            pairs.append(size_pair((*key, new), theirs, mine))
         else:
-            pairs.append(unmeasured_pair((*key, new), theirs, mine))
+            pairs.append(untimed_pair((*key, new), theirs, mine))
     order = list(ComparisonVerdict)
     return sorted(pairs, key=lambda pair: (order.index(pair.verdict), -weight(pair)))
 

@@ -187,10 +187,8 @@ def compare_rows(
         for key in mine:
             if key in timed:
                 pair = _timed(key, before[key], after[key], timed[key], len(timed), margin, apart=key[:2] in apart)
-            elif before[key].value is not None and after[key].value is not None:
-                pair = _size(key, before[key], after[key])
             else:
-                pair = _without_figure(key, before[key], after[key])
+                pair = _untimed(key, before[key], after[key])
             pairs.append(pair)
     order = list(ComparisonVerdict)
     return sorted(pairs, key=lambda pair: (order.index(pair.verdict), -weight(pair)))
@@ -274,12 +272,14 @@ def _of_other_measures(key: Key, old: _Figures, new: _Figures) -> Pair:
     return Pair(*key, ComparisonVerdict.UNSURE, unit, no_ratio=NoRatio.OTHER_MEASURE, measures=measures)
 
 
-def _size(key: Key, old: _Figures, new: _Figures) -> Pair:
-    """Sizes follow from the data, so that no test is needed."""
+def _untimed(key: Key, old: _Figures, new: _Figures) -> Pair:
+    """A pair without a test: sizes, which follow from the data, or what can't be compared."""
+    if old.value is None or new.value is None:
+        return _without_figure(key, old, new)
     if old.measure != new.measure:
         return _of_other_measures(key, old, new)
-    assert old.value is not None
-    assert new.value is not None
+    if not old.is_size:
+        return Pair(*key, ComparisonVerdict.UNSURE, no_ratio=NoRatio.NO_COMMON_ROUNDS)
     ratio = new.value / old.value if old.value else math.inf if new.value else 1.0
     verdict = ComparisonVerdict.SAME
     if max(ratio, 1 / ratio if ratio else math.inf) >= 1 + BAND:
@@ -301,19 +301,9 @@ def _without_figure(key: Key, old: _Figures, new: _Figures) -> Pair:
     return Pair(*key, ComparisonVerdict.NEITHER, worst=worst)
 
 
-def size_pair(key: Key, old: Row, new: Row) -> Pair:
-    """Two sizes of one run: told apart by the 2 % alone."""
-    return _size(key, _Figures((old,)), _Figures((new,)))
-
-
-def unmeasured_pair(key: Key, old: Row, new: Row) -> Pair:
-    """Two rows of one run that can't be compared: one of them is not ok, or they are of different measures."""
-    before, after = _Figures((old,)), _Figures((new,))
-    if old.value is not None and new.value is not None:
-        if before.measure != after.measure:
-            return _of_other_measures(key, before, after)
-        return Pair(*key, ComparisonVerdict.UNSURE, no_ratio=NoRatio.NO_COMMON_ROUNDS)
-    return _without_figure(key, before, after)
+def untimed_pair(key: Key, old: Row, new: Row) -> Pair:
+    """Two rows of one run without a test: sizes, told apart by the 2 % alone, or what can't be compared."""
+    return _untimed(key, _Figures((old,)), _Figures((new,)))
 
 
 def weight(pair: Pair) -> float:
