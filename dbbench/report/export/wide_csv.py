@@ -19,7 +19,7 @@ def write(shown: View, _stems: Sequence[str] = ()) -> Path:
             columns[heading] = {
                 line.row.engine: line.row.value
                 for line in step.lines
-                if line.row.value is not None and line.row.verified and not line.withheld
+                if line.row.value is not None and line.row.verified
             }
     titles = {item.engine: item.title for scenario in shown.scenarios for item in scenario.standings}
     rows: list[list[object]] = [["Engine", *columns]]
