@@ -20,11 +20,10 @@ def ordered(rows: Sequence[Row], *, mixed: bool = False) -> list[Row]:
     rows = [_together(row) for row in rows]
     higher = any(row.direction == "higher" for row in rows)
     nulls = [row for row in rows if not row.ranked]
-    good = [row for row in rows if row.value is not None and row.ranked and row.verified]
-    good.sort(key=lambda row: ((-1 if higher else 1) * (row.value or 0.0), row.engine))
-    unverified = [row for row in rows if row.value is not None and row.ranked and not row.verified]
-    unverified.sort(key=lambda row: ((-1 if higher else 1) * (row.value or 0.0), row.engine))
-    good, apart_rows = _alike(good, mixed=mixed)
+    known = [row for row in rows if row.value is not None and row.ranked]
+    known.sort(key=lambda row: ((-1 if higher else 1) * (row.value or 0.0), row.engine))
+    unverified = [row for row in known if not row.verified]
+    good, apart_rows = _alike([row for row in known if row.verified], mixed=mixed)
     # An engine with fewer rounds than the others (one that came to harm) has a figure, but no rank.
     most = max((len(row.trial_means) for row in good), default=0)
     full = [row for row in good if len(row.trial_means) == most]
