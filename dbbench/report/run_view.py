@@ -25,7 +25,7 @@ from dbbench.results.chosen_run import ChosenRun, metric_of
 from dbbench.results.facts import Rows, ToldFacts
 from dbbench.results.run_directory import Manifest, Run
 from dbbench.results.trial import TrialResult
-from dbbench.suite.charts import AnyChart
+from dbbench.suite.charts import AnyChart, Bars
 from dbbench.suite.model import Scenario, Suite
 
 
@@ -51,6 +51,17 @@ class ScenarioView:
     def fills(self) -> set[str]:
         """Names of the steps that fill a store for its mixes."""
         return fills_of_mixes(self.scenario)
+
+    @property
+    def sizes(self) -> dict[str, float | None]:
+        """Each engine's last size, but for those that are ranked separately."""
+        lines = (line for step in self.steps if step.counted for line in step.lines)
+        return {line.row.engine: line.row.value for line in lines if not line.row.apart}
+
+    def axis(self, step: str) -> str:
+        """The axis of a step's bars, as the suite has it."""
+        axes = {name: chart.axis for chart in self.charts if isinstance(chart, Bars) for name in chart.steps}
+        return axes.get(step, "auto")
 
     def step(self, name: str) -> StepView:
         """A step's view by its name."""

@@ -30,13 +30,7 @@ def sorted_by(shown: View, key: str, whole: View) -> View:
 def _order(scenario: ScenarioView, key: str) -> list[str]:
     """The engines that have such a figure, lowest first."""
     if key == "size":
-        known = {
-            line.row.engine: line.row.value
-            for step in scenario.steps
-            if step.counted
-            for line in step.lines
-            if not line.row.apart
-        }
+        known = scenario.sizes
     else:
         names = {"memory": "peak_memory", "cpu": "cpu_seconds", "written": "written_bytes"}
         known = {each.engine: getattr(each, names[key]) for each in scenario.resources}

@@ -28,6 +28,7 @@ def write(shown: View, stems: Sequence[str]) -> Path:
     from markupsafe import Markup
 
     # They load matplotlib, which has drawn the charts by now.
+    from dbbench.report.charts.bars import ARROW_NOTE
     from dbbench.report.charts.draw import pictures
     from dbbench.report.charts.overview import of_scenarios, of_steps
     from dbbench.report.export import page_bars
@@ -46,7 +47,7 @@ def write(shown: View, stems: Sequence[str]) -> Path:
             "script_hash": digest(script),
             "data": Markup(page_data(shown)),  # noqa: S704 - it has no character of markup
             "summary": summary, "wins": wins, "place": place, "of_steps": of_steps, "of_scenarios": of_scenarios,
-            "patterns": page_bars.patterns(), "arrow_note": page_bars.ARROW_NOTE, "used": page_bars.USED,
+            "patterns": page_bars.patterns(), "arrow_note": ARROW_NOTE, "used": page_bars.USED,
             "of": partial(page_bars.of, shown),
             "step_bars": partial(page_bars.step_bars, shown), "used_bars": partial(page_bars.used_bars, shown),
             "round_width": page_bars.round_width(shown), "rounds_in_order": partial(page_bars.rounds_in_order, shown),

@@ -13,7 +13,7 @@ from markupsafe import Markup
 from dbbench.analysis.row import Row as Result
 from dbbench.analysis.units import fitting
 from dbbench.report.charts.axis import Axis, fitting_axis
-from dbbench.report.charts.bars import ARROW_NOTE, bar, bars
+from dbbench.report.charts.bars import bar, bars
 from dbbench.report.charts.layout import Frame, Look, Texts
 from dbbench.report.charts.palette import engine_colours, engine_order
 from dbbench.report.charts.rows import Row, RowChart, marks
@@ -23,9 +23,6 @@ from dbbench.report.charts.svg import PATTERNS
 from dbbench.report.remarks import unsteady
 from dbbench.report.run_view import ScenarioView, View
 from dbbench.report.step_view import WIDE_RANGE, StepView
-from dbbench.suite.charts import Bars
-
-__all__ = ["ARROW_NOTE", "USED", "of", "patterns", "round_width", "rounds_in_order", "step_bars", "used_bars"]
 
 #: The height of a bar in pixels, which page.css has too.
 _BAR = 14.0
@@ -65,8 +62,7 @@ def step_bars(shown: View, scenario: ScenarioView, step: StepView, place: str) -
     """The bars of a step for a linear and a logarithmic axis; one of them is visible."""
     look = Look(engine_colours(shown))
     even = sizes(step, look) if step.counted else bars(step, "linear", look)
-    axes = {name: chart.axis for chart in scenario.charts if isinstance(chart, Bars) for name in chart.steps}
-    axis = axes.get(step.step.name, "auto")
+    axis = scenario.axis(step.step.name)
     wide = axis == "logarithmic" or (axis == "auto" and step.wide)
     engines = [(line.row.engine, line.ratio) for line in (*step.lines, *step.failed)]
     return _list(place, (even, bars(step, "logarithmic", look)), engines, shown, logarithmic=wide, ends=step.counted)

@@ -9,7 +9,6 @@ from dbbench.report.charts.palette import engine_order
 from dbbench.report.remarks import unsteady
 from dbbench.report.run_view import ScenarioView, View
 from dbbench.report.step_view import StepView
-from dbbench.suite.charts import Bars
 
 
 def page_data(shown: View) -> str:
@@ -38,15 +37,10 @@ def _document(shown: View) -> dict[str, Any]:
 
 
 def _scenario(scenario: ScenarioView, shown: View, numbers: dict[str, int]) -> dict[str, Any]:
-    sizes = {
-        line.row.engine: line.row.value
-        for step in scenario.steps if step.step.unit == "B"
-        for line in step.lines if not line.row.apart
-    }  # fmt: skip
-    axes = {name: chart.axis for chart in scenario.charts if isinstance(chart, Bars) for name in chart.steps}
+    sizes = scenario.sizes
     return {
         "id": place(scenario),
-        "steps": [_step(step, scenario, shown, numbers, axes.get(step.step.name, "auto")) for step in scenario.steps],
+        "steps": [_step(step, scenario, shown, numbers) for step in scenario.steps],
         "used": [
             [numbers[used.engine], *(_short(value) for value in (
                 used.peak_memory, used.cpu_seconds, used.written_bytes, sizes.get(used.engine)))]
@@ -56,8 +50,8 @@ def _scenario(scenario: ScenarioView, shown: View, numbers: dict[str, int]) -> d
     }  # fmt: skip
 
 
-def _step(step: StepView, scenario: ScenarioView, shown: View, numbers: dict[str, int], axis: str) -> dict[str, Any]:
-    size = step.unit.size
+def _step(step: StepView, scenario: ScenarioView, shown: View, numbers: dict[str, int]) -> dict[str, Any]:
+    size, axis = step.unit.size, scenario.axis(step.step.name)
     # Where none that is shown was verified, but maybe one that is withheld, nobody has a mean.
     meanless = step.withheld and not any(line.row.verified and not line.withheld for line in step.lines)
     otherwise = shown.otherwise.get((scenario.scenario.name, step.step.name), {})
