@@ -297,6 +297,51 @@ class BlockFile(Named, Engine):
         self.descriptor = None
 
 
+class Strict(Blocks):
+    """Refuses all that the contract doesn't promise, in its own words; its pairs are lists."""
+
+    def writes(self, *, exist):
+        write = Blocks.prepare_update_many(self)
+
+        def checked(pairs):
+            there = [self.prepare_read()(key) is not None for key, _ in pairs]
+            if not all(there) if exist else any(there) or len(dict(pairs)) < len(pairs):
+                raise KeyError("a block that exists, or doesn't")
+            write(pairs)
+
+        return checked
+
+    def prepare_insert_many(self):
+        return self.writes(exist=False)
+
+    def prepare_update_many(self):
+        return self.writes(exist=True)
+
+    def prepare_insert(self):
+        write = self.prepare_insert_many()
+        return lambda key, block: write([(key, block)])
+
+    def fits(self, block):
+        return len(block) == self.size or 1 // 0
+
+    def pairs_from(self, key):
+        return map(list, super().pairs_from(key))
+
+
+class StrictFile(BlockFile):
+    name = "right-strict-blocks"
+    title = "Right: blocks, and no more than it must"
+    session_class = Strict
+    duplicates = "refused"
+    settings = Engine.settings
+
+    def create_store(self, records):
+        try:
+            super().create_store(records)
+        except Unsupported:
+            raise Unsupported("no") from None
+
+
 class VectorClient(Session):
     def __init__(self, engine):
         self.engine = engine

@@ -2,7 +2,7 @@
 
 import os
 
-from dbbench.engine import Engine, Size
+from dbbench.engine import Size
 from dbbench_faulty.right import BlockFile, Blocks
 from dbbench_faulty.shared import CachesReads, CutsRanges, KeepsCursors, LocksProcesses, mutant, refuse_threads
 
@@ -10,13 +10,6 @@ from dbbench_faulty.shared import CachesReads, CutsRanges, KeepsCursors, LocksPr
 class WithoutReason(BlockFile):
     clause = "offers each operation or says why it can not"
     unsupported_reasons = {"delete": "a file has no way to"}
-
-
-class UnknownDisk(BlockFile):
-    clause = "tells what the disk is"
-
-    def settings(self):
-        return Engine.settings(self)
 
 
 @mutant(BlockFile, "what was written is read")
