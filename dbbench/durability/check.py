@@ -14,6 +14,8 @@ from dbbench.suite.model import Tier
 VOLATILE = ("tmpfs", "ramfs")
 #: How long an acknowledgement is, a transaction's number.
 NUMBER_BYTES = 8
+#: Commits whose sync calls are counted.
+COUNTED = 50
 
 
 @dataclass(frozen=True)
@@ -72,6 +74,11 @@ def judge(tier: Tier, kills: Kills, syncs: Syncs, file_system: str) -> tuple[Che
         return CheckVerdict.PASSED, ""
     if syncs.uncounted:
         return CheckVerdict.DECLARED, f"the sync calls were not counted: {syncs.uncounted}"
+    if syncs.commits < COUNTED:
+        return (
+            CheckVerdict.DECLARED,
+            f"the sync calls were not counted: strace shows {syncs.commits} of {COUNTED} commits",
+        )
     if syncs.unsynced and syncs.hidden:
         calls = " and ".join(syncs.hidden)
         return CheckVerdict.DECLARED, f"its syncs can't be counted: it uses {calls}, where strace doesn't see them"

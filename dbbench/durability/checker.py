@@ -19,6 +19,7 @@ from pathlib import Path
 from dbbench.durability import strace
 from dbbench.durability.check import (
     CHECK_TASK,
+    COUNTED,
     FOUND,
     NUMBER_BYTES,
     TIER_CHECK,
@@ -47,8 +48,6 @@ from dbbench.suite.model import Tier
 
 #: A writer is killed this many seconds after its first commit, at least and at most.
 MOMENTS = (0.02, 0.6)
-#: Commits whose sync calls are counted.
-COUNTED = 50
 _POLL_SECONDS = 0.1
 #: How long a writer that has closed its pipe may take to say why.
 _LAST_WORDS_SECONDS = 10

@@ -36,6 +36,7 @@ JUDGED = {
     "power, once not synced": (
         Tier.POWER, GOOD, Syncs(50, 1, {"fsync": 90}), "ext4", CheckVerdict.FAILED, "no sync call in 1 of 50 commits"),
     "power, not counted": (Tier.POWER, GOOD, Syncs(uncounted="no strace"), "ext4", CheckVerdict.DECLARED, "no strace"),
+    "power, too few": (Tier.POWER, GOOD, Syncs(49, 0), "ext4", CheckVerdict.DECLARED, "strace shows 49 of 50 commits"),
     "power, hidden": (Tier.POWER, GOOD, Syncs(50, 50, {}, ("io_uring_setup",)), "ext4", CheckVerdict.DECLARED, "io_uring_setup"),
     "power, hidden but synced": (Tier.POWER, GOOD, Syncs(50, 0, {"fsync": 50}, ("io_submit",)), "xfs", CheckVerdict.PASSED, ""),
     "power in memory": (Tier.POWER, GOOD, SYNCED, "tmpfs", CheckVerdict.DECLARED, "this is tmpfs"),
