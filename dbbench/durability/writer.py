@@ -17,8 +17,8 @@ from typing import Protocol
 from dbbench.durability.check import FOUND, NUMBER_BYTES, WRITER_TASK, Found, WriterTask
 from dbbench.engine import registry
 from dbbench.engine.base import Engine, Session, Setup
+from dbbench.engine.fingerprint import fingerprint
 from dbbench.engine.offered import offers, prepared
-from dbbench.engine.registry import fingerprint
 from dbbench.engine.sql.session import SQLEngine, fetch
 from dbbench.errors import Unsupported
 from dbbench.host import atomic_json

@@ -6,18 +6,15 @@ Tells apart an engine that is absent (its driver, or a library of the system, is
 
 from __future__ import annotations
 
-import hashlib
 import importlib
 import re
-import sys
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from importlib.metadata import EntryPoint
 from importlib.util import find_spec
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from dbbench.engine.declared import GROUP, Declared, about, declared
+from dbbench.engine.declared import Declared, about, declared
 from dbbench.engine.install import Driver, Steps, apt, driver_hint, requirements, steps
 from dbbench.errors import DbbenchError, Unavailable, UserError
 from dbbench.message import did_you_mean
@@ -26,21 +23,6 @@ if TYPE_CHECKING:
     from packaging.requirements import Requirement
 
     from dbbench.engine.base import Engine
-
-__all__ = [
-    "GROUP",
-    "Broken",
-    "check_names",
-    "driver_requirements",
-    "extras",
-    "find",
-    "fingerprint",
-    "install_steps",
-    "load",
-    "names",
-    "require",
-    "versioned_package",
-]
 
 #: Names of engines become names of files.
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9+._-]{0,63}")
@@ -160,20 +142,6 @@ def driver_requirements(name: str) -> list[Requirement]:
         if engine.modules and (driver := _driver(declared()[each].point, engine)):
             found += requirements(driver)
     return found
-
-
-def fingerprint(kind: type[Engine]) -> str:
-    """A hash of the files that an engine and its session are defined in, those of their base classes too.
-
-    By it a check of an engine holds no longer once its author has changed the code, though no version with it.
-    """
-    classes = dict.fromkeys([*kind.__mro__, *getattr(kind, "session_class", object).__mro__])
-    names = {getattr(sys.modules.get(each.__module__), "__file__", None) for each in classes}
-    total = hashlib.sha256()
-    for file in sorted(map(Path, filter(None, names))):
-        if file.is_file():
-            total.update(hashlib.sha256(file.read_bytes()).digest())
-    return total.hexdigest()[:24]
 
 
 def _loaded(point: EntryPoint) -> Any:

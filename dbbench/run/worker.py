@@ -31,8 +31,8 @@ from dbbench.datasets.texts import TextSet
 from dbbench.datasets.vectors import VectorSet
 from dbbench.engine import offered, registry
 from dbbench.engine.base import Engine, Setup
+from dbbench.engine.fingerprint import fingerprint
 from dbbench.engine.null import does_work
-from dbbench.engine.registry import fingerprint
 from dbbench.engine.urls import VARIABLE, scrub, scrubbed, secrets
 from dbbench.errors import NotVerified, TrialError, Unsupported, WrongAnswer
 from dbbench.host import atomic_json

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from dbbench.engine.registry import fingerprint
+from dbbench.engine.fingerprint import fingerprint
 from dbbench.report.conditions import promised
 from dbbench.report.remarks import detail
 from dbbench.report.run_view import view
@@ -15,6 +15,7 @@ from dbbench.results import crash_checks
 from dbbench.results.crash_checks import CrashCheck, Subject
 from dbbench.suite.model import Tier
 from dbbench_plugins.dict import Dict
+from dbbench_plugins.virtualfile import VirtualFile
 from tests.fabricated import MANY, fabricate
 
 SUBJECT = Subject("sqlite", "power", {"SQLite": "3.50.0", "dbbench": "0.1.0"}, "ext4", {"cache_mib": "32"})
@@ -59,6 +60,24 @@ def test_an_engines_code_is_told_from_what_it_was_before(tmp_path: Path, monkeyp
     assert before == fingerprint(kind) != fingerprint(Dict)
     (tmp_path / "dbbench_of_mine.py").write_text(source.replace("{}", "{1: 2}"))
     assert fingerprint(kind) != before
+
+
+def test_what_an_engines_own_modules_import_is_its_code_too(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.syspath_prepend(str(tmp_path))
+    (tmp_path / "dbbench_in_parts").mkdir()
+    (tmp_path / "dbbench_in_parts" / "__init__.py").write_text(
+        "from dbbench_plugins.dict import Dict\nclass Mine(Dict): ...\n"
+    )
+    kind = importlib.import_module("dbbench_in_parts").Mine
+    before = fingerprint(kind)
+    (tmp_path / "dbbench_in_parts" / "log.py").write_text("sync = None\n")
+    assert fingerprint(kind) != before
+
+
+def test_the_log_of_virtualfile_is_its_code(monkeypatch: pytest.MonkeyPatch) -> None:
+    before, read = fingerprint(VirtualFile), Path.read_bytes
+    monkeypatch.setattr(Path, "read_bytes", lambda path: b"" if path.name == "log.py" else read(path))
+    assert fingerprint(VirtualFile) != before
 
 
 @pytest.mark.parametrize("text", ["", "[]", "{}", '{"subject": 1, "check": {}}'])
