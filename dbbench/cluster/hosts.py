@@ -137,7 +137,7 @@ class Hosts:
         """Raise UserError if a host lacks what engines need, or has another. `engines`: name -> what this host has."""
         for name, here in engines.items():
             try:
-                self._client.sync(self._identified, name, here())
+                self._client.sync(self._prepared, [HostOrder(name)] * len(self.hosts), here())
             except (HostLost, Unsupported, ClientFailed) as exc:
                 raise UserError(f"--cluster {self.place.address}: {exc}") from exc
             finally:
@@ -196,15 +196,13 @@ class Hosts:
     def _hear(self, event: tuple[float, Mapping[str, str]]) -> None:
         self._gone.add(event[1]["worker"])
 
-    async def _identified(self, name: str, here: Mapping[str, str]) -> None:
-        await self._start([HostOrder(name)] * len(self.hosts))
+    async def _prepared(self, orders: Sequence[HostOrder], here: Mapping[str, str]) -> None:
+        await self._start(orders)
         await self._until(lambda host: bool(host.ready))
         self._compare(here)
 
     async def _driven(self, orders: Sequence[HostOrder], here: Mapping[str, str]) -> None:
-        await self._start(orders)
-        await self._until(lambda host: bool(host.ready))
-        self._compare(here)
+        await self._prepared(orders, here)
         for host in self.hosts:
             host.readings.append(await self._clock(host))
         trip = max(2 * host.readings[0].bound for host in self.hosts)
