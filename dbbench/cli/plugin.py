@@ -171,7 +171,7 @@ def _run_kit(name: str, options: Mapping[str, str]) -> list[Verdict]:
         (folder / "asked.json").write_text(json.dumps({"engine": name, "options": dict(options)}), "utf-8")
         done = subprocess.run(
             python("dbbench.testing.verdicts", str(folder)),
-            env=environment(),
+            env=environment(PYTEST_ADDOPTS=""),  # what the caller asks of pytest is for other tests
             cwd=folder,
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,

@@ -11,7 +11,8 @@ from typing import Any
 import pytest
 
 import dbbench.testing
-from dbbench.cli.plugin import findings, verdict_lines
+from dbbench.cli.plugin import _run_kit, findings, verdict_lines
+from dbbench.errors import UserError
 from dbbench.testing import BlocksContract, EngineContract, KeyValueContract, ObjectContract, SQLContract, kit, verdicts
 from dbbench.testing.clause import difference, expect, expect_equal, expect_error, panics_as_errors, reason
 from dbbench.testing.verdicts import Verdict
@@ -120,6 +121,20 @@ def test_an_option_reaches_the_kit(tmp_path: Path, monkeypatch: pytest.MonkeyPat
     verdicts.main()
     made = runpy.run_path(str(tmp_path / "test_sqlite.py"))["TestEngine"]
     assert (made.engine, made.options) == ("sqlite", {"cache_mib": "1"})
+
+
+def test_what_the_caller_asks_of_pytest_is_not_for_the_kit(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PYTEST_ADDOPTS", "-k nothing")
+    asked: list[str] = []
+
+    def run(*_command: object, env: dict[str, str], **_how: object) -> subprocess.CompletedProcess[bytes]:
+        asked.append(env["PYTEST_ADDOPTS"])
+        return subprocess.CompletedProcess([], 1, b"")
+
+    monkeypatch.setattr(subprocess, "run", run)
+    with pytest.raises(UserError, match="could not be run"):
+        _run_kit("dict", {})
+    assert asked == [""]
 
 
 class PanicException(BaseException):
