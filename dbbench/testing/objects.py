@@ -2,6 +2,7 @@
 
 import datetime
 from collections.abc import Iterator
+from contextlib import contextmanager
 from decimal import Decimal
 from pathlib import Path
 from typing import Any
@@ -54,17 +55,21 @@ WANTED = {row[0]: row for row in ROWS}
 ABSENT, KEYS = 3, [7, 1, 2**40, 2]
 
 
-def _filled(engine: Engine) -> Engine:
-    """Engine with the kit's table in it, loaded by the base engine, where one exists."""
-    engine.create({NAME: THINGS})
-    loading: Any = (engine.base_engine or engine).connect()
-    insert = loading.prepare_load(NAME, THINGS)
-    loading.begin()
-    insert(chunk(BATCH, THINGS, loading.load_format, loading.bind))
-    for run in loading.prepare_finish({NAME: THINGS}).values():
-        run()
-    loading.close()
-    return engine
+@contextmanager
+def filled(engine: Engine, name: str = NAME) -> Iterator[Engine]:
+    """Engine with the kit's table in it, loaded by the base engine, where one exists; at a URL it is removed then."""
+    engine.create({name: THINGS})
+    try:
+        loading: Any = (engine.base_engine or engine).connect()
+        insert = loading.prepare_load(name, THINGS)
+        loading.begin()
+        insert(chunk(BATCH, THINGS, loading.load_format, loading.bind))
+        for run in loading.prepare_finish({name: THINGS}).values():
+            run()
+        loading.close()
+        yield engine
+    finally:
+        engine.remove({name: THINGS})
 
 
 class ObjectContract(EngineContract):
@@ -75,8 +80,11 @@ class ObjectContract(EngineContract):
     def things(cls, tmp_path_factory: pytest.TempPathFactory, shared: Path | None) -> Iterator[Engine]:
         """An engine with the kit's table in it; one for all tests, since they only read."""
         kit = cls()
-        with kit.opening(kit.usable(), tmp_path_factory.mktemp("things"), shared) as open_engine:
-            yield _filled(open_engine())
+        with (
+            kit.opening(kit.usable(), tmp_path_factory.mktemp("things"), shared) as open_engine,
+            filled(open_engine()) as engine,
+        ):
+            yield engine
 
     @pytest.fixture
     def session(self, things: Engine) -> Session:
@@ -122,10 +130,11 @@ class ObjectContract(EngineContract):
     @clause("objects-and-access-layers")
     def test_an_object_is_whole_when_it_is_given(self, opened: Opener) -> None:
         """A layer that reads a member when it is asked for would do the work off the clock."""
-        engine = _filled(opened("own"))
-        session: Any = engine.connect()
-        objects = [*session.prepare_get_many(NAME, THINGS)(None), session.prepare_get(NAME, THINGS)(7)]
-        session.close()
+        name = f"Own{NAME}"  # at a URL the other one is there too
+        with filled(opened("own"), name) as engine:
+            session: Any = engine.connect()
+            objects = [*session.prepare_get_many(name, THINGS)(None), session.prepare_get(name, THINGS)(7)]
+            session.close()
         engine.close()  # so that no member can be read but what the object holds
         check_objects(objects[:-1], WANTED, THINGS)
         check_objects(objects[-1:], {7: WANTED[7]}, THINGS)

@@ -13,7 +13,16 @@ import pytest
 import dbbench.testing
 from dbbench.cli.plugin import _run_kit, findings, verdict_lines
 from dbbench.errors import UserError
-from dbbench.testing import BlocksContract, EngineContract, KeyValueContract, ObjectContract, SQLContract, kit, verdicts
+from dbbench.testing import (
+    BlocksContract,
+    EngineContract,
+    KeyValueContract,
+    ObjectContract,
+    SQLContract,
+    kit,
+    objects,
+    verdicts,
+)
 from dbbench.testing.clause import difference, expect, expect_equal, expect_error, panics_as_errors, reason
 from dbbench.testing.verdicts import Verdict
 
@@ -135,6 +144,14 @@ def test_what_the_caller_asks_of_pytest_is_not_for_the_kit(monkeypatch: pytest.M
     with pytest.raises(UserError, match="could not be run"):
         _run_kit("dict", {})
     assert asked == [""]
+
+
+def test_the_kit_leaves_no_table_of_objects_at_a_url(tmp_path: Path) -> None:
+    contract = kit("sqlalchemy", url=f"sqlite:///{tmp_path}/all.db")()
+    with contract.opening(contract.usable(), tmp_path) as opened:
+        for _ in range(2):
+            with objects.filled(opened()):
+                pass
 
 
 class PanicException(BaseException):
