@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from dataclasses import replace
 from pathlib import Path
-from typing import ClassVar, NoReturn, get_args
+from typing import Any, ClassVar, NoReturn, get_args
 
 import psutil
 import pytest
@@ -103,8 +103,8 @@ def expect_sized(engine: Engine) -> Size:
 
 
 @contextmanager
-def beside(engine: Engine, session: Session) -> Iterator[Session]:
-    """Another session, or the same where there may be one alone."""
+def beside(engine: Engine, session: Session) -> Iterator[Any]:
+    """Another session that may write, or the same where there may be one alone."""
     if engine.info().concurrency.threads == 1:
         yield session
         return

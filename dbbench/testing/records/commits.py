@@ -17,7 +17,7 @@ from dbbench.loadgen.job import Job
 from dbbench.loadgen.key_streams import KeySequence, OperationMix
 from dbbench.suite.steps.base import Clients
 from dbbench.testing.clause import clause, expect, expect_equal, expect_error, left_out
-from dbbench.testing.contract import ON_RECORDS, Opener
+from dbbench.testing.contract import ON_RECORDS, Opener, beside
 from dbbench.testing.records.store import (
     OpenStore,
     Store,
@@ -136,23 +136,23 @@ class CommitContract(StoreContract):
     def test_sees_what_another_session_has_committed(self, filled: Store) -> None:
         """A read without `snapshot` sees what was committed before the call, however long ago it was prepared."""
         engine, session = filled
-        (key, value), other = self.pairs[1], engine.connect()
+        key, value = self.pairs[1]
         written = [self.value(text) for text in (b"by another", b"once more", b"at last")]
-        read, update = call(engine, session, "read"), call(engine, other, "update")
-        expect_equal("value read first", value_of(read, key), value)
-        update(key, written[0])
-        expect_equal("value read after another session's update", value_of(read, key), written[0])
-        if offers(type(engine), "seek"):
-            seek = call(engine, session, "seek")
-            expect_equal("record sought", pair(seek(key)), (key, written[0]))
-            update(key, written[1])
-            expect_equal("record sought after another's update", pair(seek(key)), (key, written[1]))
-        if offers(type(engine), "range"):
-            read_range = call(engine, session, "range")
-            expect_equal("range before another's update", len(pairs(read_range(key, 1))), 1)
-            update(key, written[2])
-            expect_equal("range after another's update", pairs(read_range(key, 1)), [(key, written[2])])
-        other.close()
+        with beside(engine, session) as other:
+            read, update = call(engine, session, "read"), call(engine, other, "update")
+            expect_equal("value read first", value_of(read, key), value)
+            update(key, written[0])
+            expect_equal("value read after another session's update", value_of(read, key), written[0])
+            if offers(type(engine), "seek"):
+                seek = call(engine, session, "seek")
+                expect_equal("record sought", pair(seek(key)), (key, written[0]))
+                update(key, written[1])
+                expect_equal("record sought after another's update", pair(seek(key)), (key, written[1]))
+            if offers(type(engine), "range"):
+                read_range = call(engine, session, "range")
+                expect_equal("range before another's update", len(pairs(read_range(key, 1))), 1)
+                update(key, written[2])
+                expect_equal("range after another's update", pairs(read_range(key, 1)), [(key, written[2])])
 
     @clause("records-under-keys")
     def test_a_snapshot_has_what_was_there_before_it(self, filled: Store) -> None:
@@ -161,14 +161,14 @@ class CommitContract(StoreContract):
         read = call(engine, session, "read", snapshot=True)
         for key, value in self.pairs:
             expect_equal(f"value read under {key!r}", value_of(read, key), value)
-        (key, before), other, after = self.pairs[1], engine.connect(), self.value(b"by another")
-        call(engine, other, "update")(key, after)
-        found = value_of(read, key)
-        expect(
-            found in (before, after),
-            f"value read after another session's update: expected the old or the new one, got {found!r}",
-        )
-        other.close()
+        (key, before), after = self.pairs[1], self.value(b"by another")
+        with beside(engine, session) as other:
+            call(engine, other, "update")(key, after)
+            found = value_of(read, key)
+            expect(
+                found in (before, after),
+                f"value read after another session's update: expected the old or the new one, got {found!r}",
+            )
         anew = call(engine, session, "read", snapshot=True)
         expect_equal("value read by a snapshot prepared after the update", value_of(anew, key), after)
 

@@ -10,7 +10,7 @@ from dbbench.loadgen.clients import drive
 from dbbench.loadgen.job import Job
 from dbbench.suite.steps.base import Clients
 from dbbench.testing.clause import clause, expect, expect_equal, expect_error, left_out, needs
-from dbbench.testing.contract import Opener
+from dbbench.testing.contract import Opener, beside
 from dbbench.testing.sql.tables import (
     BATCH,
     KINDS,
@@ -82,21 +82,20 @@ class TransactionContract(TableContract):
         """After an error a transaction is rolled back, and the same session begins the next."""
         engine, _ = loaded
         _needs_transactions(engine)
-        session: Any = engine.connect()
-        value = engine.sql.placeholder
-        delete = session.prepare_call(engine.sql.translate(f"DELETE FROM Order WHERE Id = {value}", TABLES), 0)
-        find = session.prepare_rows(engine.sql.translate(f"SELECT Id, Text FROM Order WHERE Id = {value}", TABLES))
-        for _ in range(2):
+        with beside(*loaded) as session:
+            value = engine.sql.placeholder
+            delete = session.prepare_call(engine.sql.translate(f"DELETE FROM Order WHERE Id = {value}", TABLES), 0)
+            find = session.prepare_rows(engine.sql.translate(f"SELECT Id, Text FROM Order WHERE Id = {value}", TABLES))
+            for _ in range(2):
+                session.begin()
+                delete(1)
+                session.rollback()
+            session.begin_reading()
+            expect_equal("row 1 after its DELETE was rolled back", [tuple(row) for row in find(1)], [(1, "plain")])
+            session.commit()
             session.begin()
             delete(1)
-            session.rollback()
-        session.begin_reading()
-        expect_equal("row 1 after its DELETE was rolled back", [tuple(row) for row in find(1)], [(1, "plain")])
-        session.commit()
-        session.begin()
-        delete(1)
-        session.commit()
-        session.close()
+            session.commit()
         expect_rows(engine, BATCH.num_rows - 1, "after a DELETE that was committed")
 
     @clause("what-a-sql-engine-fills-in")
@@ -104,27 +103,26 @@ class TransactionContract(TableContract):
         """Clients prepare once. A driver may forget all that at a rollback, once it has prepared something itself."""
         engine, _ = loaded
         _needs_transactions(engine)
-        session: Any = engine.connect()
-        value = engine.sql.placeholder
-        change = session.prepare_call(
-            engine.sql.translate(f"UPDATE Order SET Text = {value} WHERE Id = {value}", TABLES), 0
-        )
-        find = session.prepare_rows(engine.sql.translate(f"SELECT Id, Text FROM Order WHERE Id = {value}", TABLES))
-        run = session.prepare_statement(engine.sql.translate("DELETE FROM Order WHERE Id = -1", TABLES))
-        for number in range(_USUAL):
-            session.begin()
-            count(engine, session)
-            session.commit()
-            if number >= _USUAL - 2:  # twice, as a rollback may be the first that the driver takes note of
+        with beside(*loaded) as session:
+            value = engine.sql.placeholder
+            change = session.prepare_call(
+                engine.sql.translate(f"UPDATE Order SET Text = {value} WHERE Id = {value}", TABLES), 0
+            )
+            find = session.prepare_rows(engine.sql.translate(f"SELECT Id, Text FROM Order WHERE Id = {value}", TABLES))
+            run = session.prepare_statement(engine.sql.translate("DELETE FROM Order WHERE Id = -1", TABLES))
+            for number in range(_USUAL):
                 session.begin()
-                change("lost", 1)
-                session.rollback()
-        session.begin()
-        run()
-        change("kept", 1)
-        found = [tuple(row) for row in find(1)]
-        session.commit()
-        session.close()
+                count(engine, session)
+                session.commit()
+                if number >= _USUAL - 2:  # twice, as a rollback may be the first that the driver takes note of
+                    session.begin()
+                    change("lost", 1)
+                    session.rollback()
+            session.begin()
+            run()
+            change("kept", 1)
+            found = [tuple(row) for row in find(1)]
+            session.commit()
         expect_equal("row 1, changed and found by what was prepared before the rollbacks", found, [(1, "kept")])
 
     @clause("the-life-of-a-trial")
@@ -137,10 +135,9 @@ class TransactionContract(TableContract):
             left_out("statistics() tells nothing")
         for name, number in before.items():
             expect(isinstance(number, int) and number >= 0, f"statistics()[{name!r}]: expected a count, got {number!r}")
-        session: Any = engine.connect()
-        for key in (1, 2):
-            session.prepare_statement(engine.sql.translate(f"DELETE FROM Order WHERE Id = {key}", TABLES))()
-        session.close()
+        with beside(*loaded) as session:
+            for key in (1, 2):
+                session.prepare_statement(engine.sql.translate(f"DELETE FROM Order WHERE Id = {key}", TABLES))()
         after = engine.statistics()
         expect_equal("names that statistics() gives", sorted(after), sorted(before))
         if "deletes" in after:

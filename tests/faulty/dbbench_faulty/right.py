@@ -142,6 +142,33 @@ class ReadOnly(Client):
     prepare_statement = None
 
 
+class OneWriter:
+    """A second session, while the first is open, only reads: no more is promised of one."""
+
+    concurrency = Concurrency()
+    first = None
+
+    def connect(self):
+        session = super().connect()
+        try:
+            assert self.first.total_changes >= 0
+        except (AttributeError, sqlite3.ProgrammingError):  # it is closed
+            self.first = session.connection
+        else:
+            session.connection.execute("PRAGMA query_only = 1")
+        return session
+
+
+class OneWriterOfTables(OneWriter, Table):
+    name = "right-sql-one-writer"
+    title = "Right: SQL, one writer"
+
+
+class OneWriterOfRecords(OneWriter, Store):
+    name = "right-records-one-writer"
+    title = "Right: records, one writer"
+
+
 class WithoutStatements(Table):
     """Reads only, once it is loaded."""
 
