@@ -47,7 +47,7 @@ class SQLOperations(Protocol):
         """run(): runs the query. The rows that it returns are read inside the clock."""
 
     def prepare_statement(self, sql: str) -> Callable[[], object]:
-        """run(): runs a statement that commits by itself."""
+        """run(): runs a statement. It commits alone unless a transaction is open."""
 
 
 class TransactionOperations(Protocol):

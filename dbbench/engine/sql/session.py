@@ -98,7 +98,7 @@ class SQLSession(SQLObjects):
         return None
 
     def prepare_statement(self, sql: str) -> Callable[[], object]:
-        """A callable that runs a statement, which commits by itself."""
+        """A callable that runs a statement, which commits alone unless a transaction is open."""
         return partial(self.execute, sql)
 
     def prepare_call(self, sql: str, rows: int | None = None) -> Callable[..., Any]:

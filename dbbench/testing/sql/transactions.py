@@ -86,9 +86,11 @@ class TransactionContract(TableContract):
             value = engine.sql.placeholder
             delete = session.prepare_call(engine.sql.translate(f"DELETE FROM Order WHERE Id = {value}", TABLES), 0)
             find = session.prepare_rows(engine.sql.translate(f"SELECT Id, Text FROM Order WHERE Id = {value}", TABLES))
+            clear = session.prepare_statement(engine.sql.translate("DELETE FROM Order WHERE Id > 1", TABLES))
             for _ in range(2):
                 session.begin()
                 delete(1)
+                clear()
                 session.rollback()
             session.begin_reading()
             expect_equal("row 1 after its DELETE was rolled back", [tuple(row) for row in find(1)], [(1, "plain")])

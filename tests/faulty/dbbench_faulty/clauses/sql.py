@@ -140,6 +140,19 @@ class KnowsNoConflict(Client):
         return None
 
 
+@mutant(Table, "what is rolled back is gone and the session goes on")
+class CommitsStatements(Client):
+    def prepare_statement(self, sql):
+        run = super().prepare_statement(sql)
+
+        def committed():
+            cursor = run()
+            self.connection.commit()
+            return cursor
+
+        return committed
+
+
 @mutant(Table, "a prepared statement still works after a rollback")
 class ForgetsPrepared(Client):
     """As psycopg: after a rollback it deallocates all, once it has prepared by itself what it has executed five times."""
