@@ -113,6 +113,13 @@ def beside(engine: Engine, session: Session) -> Iterator[Any]:
     other.close()
 
 
+def close(stored: tuple[Engine, Session, object]) -> None:
+    """Close session and engine: some systems have one folder open in a process."""
+    engine, session, _ = stored
+    session.close()
+    engine.close()
+
+
 class EngineContract:
     """Inherit it, and say which engine."""
 

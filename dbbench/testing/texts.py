@@ -17,7 +17,7 @@ from dbbench.results.outcome import Outcome
 from dbbench.suite.dataset import TEXT_TABLE, Texts
 from dbbench.suite.steps.search import MatchKind, Payload
 from dbbench.testing.clause import clause, expect, expect_equal, left_out, needs
-from dbbench.testing.contract import EngineContract, Opener, WholeTrial, beside
+from dbbench.testing.contract import EngineContract, Opener, WholeTrial, beside, close
 
 #: The kit's texts.
 COUNT, VOCABULARY = 2_000, 3_000
@@ -69,7 +69,7 @@ def found(
 def remove(stored: Stored, keys: Sequence[int]) -> Stored:
     """Remove texts; what must be found then."""
     engine, session, index = stored
-    prepared(engine, session, "remove_texts")()(keys)
+    prepared(engine, session, "remove_texts")()([*keys])
     return engine, session, replace(index, absent=Absent(deleted=np.array(keys)))
 
 
@@ -78,7 +78,7 @@ def append(stored: Stored, first: int, last: int = COUNT) -> None:
     engine, session, index = stored
     with beside(engine, session) as other:
         texts = texts_at(index.bodies, range(first, last))
-        prepared(engine, other, "append_texts")()(range(first + 1, last + 1), texts)
+        prepared(engine, other, "append_texts")()([*range(first + 1, last + 1)], texts)
 
 
 def expect_matches(stored: Stored, match: MatchKind, queries: Sequence[str]) -> None:
@@ -94,13 +94,6 @@ def expect_matches(stored: Stored, match: MatchKind, queries: Sequence[str]) -> 
 def frequent(stored: Stored, *places: int) -> str:
     """Words of the vocabulary by their places, the first of which are English."""
     return " ".join(stored[2].vocabulary[len(STOP_WORDS) + place] for place in places)
-
-
-def close(stored: Stored) -> None:
-    """Close session and engine: some systems have one folder open in a process."""
-    engine, session, _ = stored
-    session.close()
-    engine.close()
 
 
 class TextContract(EngineContract):
@@ -170,7 +163,10 @@ class TextContract(EngineContract):
         """Each key comes with its own text, with the payload `text`."""
         stored = store(opened())
         words = frequent(stored, 40).split()
-        for key, text in found(stored, "all", words, payload="text"):
+        pairs = found(stored, "all", words, payload="text")
+        wanted = stored[2].find("all", words).keys.tolist()
+        expect_equal(f"texts with all of {words}", sorted(int(key) for key, _ in pairs), wanted)
+        for key, text in pairs:
             expect_equal(f"the text of {key}", text, stored[2].bodies[int(key) - 1].as_py())
         close(stored)
 

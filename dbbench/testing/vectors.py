@@ -12,7 +12,7 @@ from dbbench.engine.offered import prepared
 from dbbench.results.outcome import FELL_SHORT, Outcome
 from dbbench.suite.dataset import Distance, Vectors
 from dbbench.testing.clause import clause, expect, expect_equal, needs
-from dbbench.testing.contract import EngineContract, Opener, WholeTrial, beside
+from dbbench.testing.contract import EngineContract, Opener, WholeTrial, beside, close
 
 #: The kit's vectors: few, and some of them with label 1.
 COUNT, DIMENSIONS, SHARE = 2_000, 16, 0.1
@@ -90,13 +90,6 @@ def expect_found(
         near += int((found <= limit + 1e-4 * abs(limit) + 1e-6).sum())
     recall = near / (k * len(answers))
     expect(recall >= _RECALL, f"expected a recall of {_RECALL} or more with all effort, got {recall:.2f}")
-
-
-def close(stored: Stored) -> None:
-    """Close session and engine: some systems have one folder open in a process."""
-    engine, session, _ = stored
-    session.close()
-    engine.close()
 
 
 class VectorContract(EngineContract):

@@ -503,10 +503,12 @@ class TextFile(Named, Searched):
         self.texts = {**self.texts, **dict(rows)}  # others may be searching
 
     def append(self, keys, texts):
+        assert isinstance(keys, list)
         self.add(zip(keys, texts, strict=True))
         self.save()
 
     def remove(self, keys):
+        assert isinstance(keys, list)
         gone = {*keys}
         self.texts = {key: text for key, text in self.texts.items() if key not in gone}
         self.save()

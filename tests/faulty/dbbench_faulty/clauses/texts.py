@@ -13,6 +13,13 @@ class FirstWord(TextFile):
         return super().matches(match, words[:1] if match == "any" else words, text)
 
 
+class TextsOfMost(TextFile):
+    clause = "returns texts"
+
+    def search(self, match, words, top, payload):
+        return super().search(match, words, top, payload)[payload == "text" :]
+
+
 class LastPiece(TextFile):
     clause = "loads texts in pieces"
 
