@@ -95,7 +95,8 @@ def expect_sized(engine: Engine) -> Size:
     size = engine.size()
     expect(size.total > 0, f"size(): expected more than 0 bytes, got {size.total}")
     for file in size.files:
-        expect(not Path(file.name).is_absolute(), f"size(): expected names inside the directory, got {file.name}")
+        inside = Path(file.name).is_relative_to(engine.directory)
+        expect(not inside, f"size(): expected a name relative to the directory, got {file.name}")
         expect(file.apparent >= 0, f"size(): expected the bytes of {file.name}, got {file.apparent}")
     apparent = sum(file.apparent for file in size.files if file.role != "reserved")
     expect(apparent > 0, "file_role(): expected data in files that aren't `reserved`, got none")

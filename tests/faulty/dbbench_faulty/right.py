@@ -13,10 +13,12 @@ from dbbench.engine import (
     Concurrency,
     Dialect,
     Engine,
+    File,
     Knob,
     Options,
     Publication,
     Session,
+    Size,
     SQLEngine,
     SQLSession,
     Tier,
@@ -143,7 +145,7 @@ class ReadOnly(Client):
 
 
 class OneWriter:
-    """A second session, while the first is open, only reads: no more is promised of one."""
+    """A second session, while the first is open, only reads: no more is promised of one. Its log is elsewhere."""
 
     concurrency = Concurrency()
     first = None
@@ -157,6 +159,9 @@ class OneWriter:
         else:
             session.connection.execute("PRAGMA query_only = 1")
         return session
+
+    def size(self):
+        return Size((*super().size().files, File("/var/log/elsewhere", "other", 0, 0)))
 
 
 class OneWriterOfTables(OneWriter, Table):
