@@ -129,7 +129,7 @@ def versioned_package(name: str) -> str:
     brought = requirements(driver) if driver else []
     if len(brought) != 1:
         why = f"needs {' and '.join(each.name for each in brought)}" if brought else "needs no package of its own"
-        raise UserError(f"{name} {why}, so that a label can't choose a version of it; use a label that is no version")
+        raise UserError(f"{name} {why}, so that no version of it can be chosen")
     (found,) = brought
     return f"{found.name}[{','.join(sorted(found.extras))}]" if found.extras else found.name
 

@@ -155,7 +155,7 @@ def test_what_pip_says_is_told_in_a_line() -> None:
 def test_the_package_of_a_version_is_the_one_that_brings_the_driver() -> None:
     assert registry.versioned_package("duckdb+arrow") == "duckdb"
     assert registry.versioned_package("sqlite+apsw") == "apsw"
-    with pytest.raises(UserError, match="sqlite needs no package of its own, so that a label can't choose a version"):
+    with pytest.raises(UserError, match="sqlite needs no package of its own, so that no version of it can be chosen"):
         registry.versioned_package("sqlite")
 
 
