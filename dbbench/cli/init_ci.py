@@ -54,10 +54,12 @@ def init_ci(suite: str, engine: str, source: str, most: float, rounds: int, requ
     branch, with a history and a site of all.
     """
     from dbbench.engine import registry
+    from dbbench.engine.declared import declared
     from dbbench.errors import Unavailable, UserError
     from dbbench.suite.loader import find_suite, load_suite
 
     registry.check_names([engine])
+    plugin = declared()[engine].package
     try:
         package, extras = registry.versioned_package(engine), registry.extras(registry.find(engine))
     except (Unavailable, registry.Broken) as exc:
@@ -76,7 +78,7 @@ def init_ci(suite: str, engine: str, source: str, most: float, rounds: int, requ
         "subfolder": shlex.quote(f"#subdirectory={folder}") if folder.parts else "",
         "share": f"{most * 100:g}%",
         "rounds": rounds,
-        "requirement": shlex.quote(requires or f"dbbench[{','.join(extras)}]"),
+        "requirement": shlex.quote(requires or f"{plugin}[{','.join(extras)}]".removesuffix("[]")),
     }
     if taken := [name for name in _FILES if (out / name).exists()]:
         raise UserError(f"{out / taken[0]} already exists; remove it, or name another folder with --out")

@@ -159,6 +159,13 @@ def test_the_package_of_a_version_is_the_one_that_brings_the_driver() -> None:
         registry.versioned_package("sqlite")
 
 
+@pytest.mark.usefixtures("faulty_engines")
+def test_a_workflow_installs_the_package_whose_engine_it_is(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(registry, "versioned_package", lambda _engine: "driver")
+    CliRunner().invoke(main, ["init-ci", "invoices", "--engine", "right-sql", "--out", str(tmp_path)])
+    assert "pip install dbbench-faulty\n" in (tmp_path / "benchmark.yml").read_text()
+
+
 def test_a_label_chooses_a_version_and_a_program_makes_it_a_name(installer: Installer) -> None:
     installer.says("sys.exit('error: none')")
     lines: list[str] = []
