@@ -6,6 +6,7 @@ kept under a hash of what was named, so that the same is built once.
 
 import hashlib
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -154,7 +155,9 @@ def _copy(folder: Path, digest: str, scratch: Path) -> Path:
 def _commit(what: str) -> Source:
     """A commit of a repository on this machine: git+file://FOLDER[@COMMIT][#subdirectory=PATH], by default its HEAD."""
     place, _, below = what.removeprefix(_GIT).partition("#subdirectory=")
-    folder, _, revision = place.partition("@")
+    ends = [match.start() for match in re.finditer("@|$", place)]  # a folder's name may have an @, as a revision may
+    folder = next((place[:end] for end in reversed(ends) if Path(place[:end]).is_dir()), place.partition("@")[0])
+    revision = place[len(folder) + 1 :]
     commit = _git(folder, "rev-parse", "--verify", "--quiet", "--end-of-options", f"{revision or 'HEAD'}^{{commit}}")
     if not commit:
         raise UserError(f"--from: {folder or what} has no commit {revision or 'HEAD'}, or is no git repository")

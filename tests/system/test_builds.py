@@ -60,6 +60,12 @@ def test_head_and_base_are_built_once_and_named_by_what_they_are(
     assert "its build is in the cache no more; start a new run with --from" in " ".join(gone.stderr.split())
 
 
+@pytest.mark.parametrize("revision", ["", "@HEAD", "@HEAD@{0}"])
+def test_a_folder_of_a_commit_may_have_an_at_in_its_name(driver: Path, revision: str) -> None:
+    folder = driver.rename(driver.with_name("driver@2"))
+    assert builds.source(f"git+file://{folder}{revision}").words.endswith(" of driver@2")
+
+
 def test_what_can_t_be_built_is_refused_in_a_line(tmp_path: Path, driver: Path, dbbench_here: Dbbench) -> None:
     shutil.copy(SMALL, tmp_path)
     other = wheel(tmp_path, "apsw", "3.98.0", "")
