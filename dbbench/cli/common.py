@@ -79,7 +79,11 @@ def command(function: Callable[..., int | None]) -> Callable[..., None]:
             click.echo("interrupted", err=True)
             sys.exit(INTERRUPTED)
         except (MemoryError, ImportError, OSError, RuntimeError) as exc:
-            if isinstance(exc, OSError) and exc.errno == errno.ENAMETOOLONG:
+            if (
+                isinstance(exc, OSError)
+                and exc.filename
+                and exc.errno in (errno.ENAMETOOLONG, errno.EACCES, errno.EPERM)
+            ):
                 click.echo(f"dbbench: {shown(str(exc.filename), 100)}: {exc.strerror}", err=True)
                 sys.exit(2)
             if not isinstance(exc, MemoryError) and not any(words in str(exc) for words in _NO_MEMORY):

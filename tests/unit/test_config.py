@@ -8,7 +8,7 @@ import click
 import pytest
 from click.testing import CliRunner
 
-from dbbench.cli import main
+from dbbench.cli import common, main
 from dbbench.cli.common import format_option
 from dbbench.cli.suite import suite as command
 from dbbench.errors import UserError
@@ -201,3 +201,13 @@ def test_formats_may_be_named_one_after_another(given: tuple[str, ...], default:
 
     defaults = {"default_map": {"formats": default}} if default else {}
     assert CliRunner().invoke(command, given, **defaults).output == f"{shown}\n"
+
+
+def test_a_folder_that_one_may_not_enter_is_one_line(capsys: pytest.CaptureFixture[str]) -> None:
+    @common.command
+    def refused() -> None:
+        raise PermissionError(13, "Permission denied", "/root/suite.yaml")
+
+    with pytest.raises(SystemExit) as ended:
+        refused()
+    assert (ended.value.code, capsys.readouterr().err) == (2, "dbbench: /root/suite.yaml: Permission denied\n")
