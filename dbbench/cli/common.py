@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import errno
 import functools
+import math
 import sys
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
@@ -159,6 +160,20 @@ def seconds(text: Any) -> float:
     if number.replace(".", "", 1).isdigit() and float(number) > 0:
         return float(number) * units[unit]
     raise click.BadParameter(f"{text!r} is not a time like 90s, 10m or 1h")
+
+
+class Finite(click.FloatRange):
+    """A number in a range: nan is none, though it is neither below nor above."""
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> float:
+        found = float(super().convert(value, param, ctx))
+        if math.isnan(found):
+            self.fail(f"{value} is not a number", param, ctx)
+        return found
+
+
+#: Seconds that a user may wait for something, up to 115 days.
+patience = Finite(0, 10_000_000, min_open=True)
 
 
 def seed(text: Any) -> int:

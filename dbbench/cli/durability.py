@@ -7,7 +7,7 @@ from pathlib import Path
 
 import click
 
-from dbbench.cli.common import columns, command, engine_names, examples, seed, writing
+from dbbench.cli.common import columns, command, engine_names, examples, patience, seed, writing
 
 
 @click.command(
@@ -39,7 +39,7 @@ from dbbench.cli.common import columns, command, engine_names, examples, seed, w
 )
 @click.option(
     "--timeout",
-    type=click.FloatRange(min=0, min_open=True),
+    type=patience,
     default=60,
     show_default=True,
     metavar="SECONDS",

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import click
 
-from dbbench.cli.common import command, engine_names, examples, open_console, run_path, writing
+from dbbench.cli.common import Finite, command, engine_names, examples, open_console, run_path, writing
 
 
 @click.command(
@@ -27,7 +27,7 @@ from dbbench.cli.common import command, engine_names, examples, open_console, ru
 )
 @click.option(
     "--seconds",
-    type=click.FloatRange(0.1, 600),
+    type=Finite(0.1, 600),
     default=10.0,
     show_default=True,
     help="How long a step that only reads is called.",

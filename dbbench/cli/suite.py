@@ -19,6 +19,7 @@ from dbbench.cli.common import (
     memory,
     open_console,
     outside_option,
+    patience,
     publish_option,
     run_path,
     scale_option,
@@ -175,7 +176,7 @@ def _configured(context: click.Context, _parameter: click.Parameter, path: Path 
 )
 @click.option(
     "--trial-timeout",
-    type=click.FloatRange(min=0, min_open=True),
+    type=patience,
     metavar="SECONDS",
     help="End a trial that takes longer. [default: 600, times a --scale above 1, or what the suite has for --quick]",
 )

@@ -203,6 +203,13 @@ def test_formats_may_be_named_one_after_another(given: tuple[str, ...], default:
     assert CliRunner().invoke(command, given, **defaults).output == f"{shown}\n"
 
 
+@pytest.mark.parametrize("text", ["inf", "nan", "1e9", "0", "-1"])
+def test_what_a_user_may_wait_for_is_finite(text: str) -> None:
+    assert common.patience("0.5") == 0.5
+    with pytest.raises(click.BadParameter):
+        common.patience(text)
+
+
 def test_a_folder_that_one_may_not_enter_is_one_line(capsys: pytest.CaptureFixture[str]) -> None:
     @common.command
     def refused() -> None:
