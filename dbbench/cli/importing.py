@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -64,7 +65,7 @@ def import_(files: tuple[str, ...], out: Path, keys: tuple[str, ...]) -> None:
     for table in found:
         _show(table)
     allow = " --allow-outside" if files_outside(suite, out.parent) else ""
-    click.echo(f"\nwrote {out}; run it: dbbench suite {out}{allow}")
+    click.echo(f"\nwrote {out}; run it: dbbench suite {shlex.quote(str(out))}{allow}")
 
 
 def _key(text: str) -> tuple[str, tuple[str, ...]]:

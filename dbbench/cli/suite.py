@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 import textwrap
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -329,7 +330,7 @@ def _run(ready: Ready, formats: tuple[str, ...], gates: tuple[PairGate, ...] = (
         except UserError as exc:  # such as a full disk
             click.echo(f"dbbench: {cleaned(exc)}", err=True)
         finally:
-            again = f"dbbench suite --resume {run.path}{' --publish' if publish else ''}"
+            again = f"{_resumed(run)}{' --publish' if publish else ''}"
             console.print(f"\ninterrupted; continue with: {again}", highlight=False, markup=False)
         return INTERRUPTED
     shown = show_report(run, console, formats, publish=publish)
@@ -344,5 +345,15 @@ def _next(run: Run, engines: int) -> str:
     if run.manifest.quick:
         return "the same command without --quick, for all of the work and ranks"
     if engines > 1 and run.manifest.rounds < fewest_rounds(engines):
-        return f"dbbench suite --resume {run.path} --rounds {fewest_rounds(engines)}, for ranks"
-    return f"dbbench report {run.path} --publish, for a report that may be published"
+        return f"{_resumed(run)} --rounds {fewest_rounds(engines)}, for ranks"
+    return f"dbbench report {shlex.quote(str(run.path))} --publish, for a report that may be published"
+
+
+def _resumed(run: Run) -> str:
+    """The command that continues a run; its URLs have *** for their secrets."""
+    from dbbench.run.over_hosts import named
+
+    engines = run.manifest.engines.items()
+    urls = [f"{name}={known['url']}" for name, known in engines if "url" in known]
+    options = [f"--url {shlex.quote(url)}" for url in urls]
+    return " ".join(filter(None, ["dbbench suite --resume", shlex.quote(str(run.path)), *options, named(run.manifest)]))

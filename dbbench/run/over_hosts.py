@@ -9,7 +9,7 @@ from dbbench.cluster.place import Place, require
 from dbbench.engine.null import NULLS
 from dbbench.engine.probe import Probed
 from dbbench.errors import UserError
-from dbbench.results.run_directory import Run
+from dbbench.results.run_directory import Manifest, Run
 from dbbench.suite.model import Suite
 from dbbench.suite.steps.base import ClientsStep
 
@@ -68,6 +68,14 @@ def _here(name: str) -> Mapping[str, str]:
     raise UserError(f"{name} could not be inspected within {_SECONDS:g} s")
 
 
+def named(manifest: Manifest) -> str:
+    """The options that name the hosts of a run once more; empty if it has none."""
+    if not manifest.hosts:
+        return ""
+    hosts = "" if manifest.cluster.startswith("local:") else f" --hosts {manifest.hosts}"
+    return f"--cluster {shlex.quote(manifest.cluster)}{hosts}"
+
+
 def again(run: Run, place: Place | None) -> None:
     """Raise UserError unless a run that goes on is to have the hosts that it was started with, named again.
 
@@ -75,8 +83,7 @@ def again(run: Run, place: Place | None) -> None:
     """
     manifest = run.manifest
     if place is None and manifest.hosts:
-        hosts = "" if manifest.cluster.startswith("local:") else f" --hosts {manifest.hosts}"
-        raise UserError(f"the run at {run.path} has hosts: add --cluster {shlex.quote(manifest.cluster)}{hosts}")
+        raise UserError(f"the run at {run.path} has hosts: add {named(manifest)}")
     if place is not None and (place.address, place.hosts) != (manifest.cluster, manifest.hosts):
         where = f"on {manifest.hosts} hosts of {manifest.cluster}" if manifest.hosts else "without a cluster"
         raise UserError(f"the run at {run.path} was started {where}")

@@ -54,13 +54,16 @@ def test_an_interrupted_run_says_how_to_go_on_though_the_disk_is_full(
     def interrupted(*_arguments: object) -> None:
         raise KeyboardInterrupt
 
-    made = fabricate(tmp_path / "run", {"a": Fake("A")}, rounds=1)
+    made = fabricate(tmp_path / "a run", {"a": Fake("A")}, rounds=1)
+    made.manifest.engines["a"]["url"] = "a://u:***@h/d"
+    made.manifest = made.manifest.model_copy(update={"cluster": "tls://h:8786", "hosts": 2})
     monkeypatch.setattr("dbbench.scripting.carry_out", interrupted)
     monkeypatch.setattr("dbbench.host.plain_file.write", no_room)
     ready: Any = SimpleNamespace(run=made, absent={}, idle=[])
     assert _run(ready, (), publish=False) == INTERRUPTED
     printed = capsys.readouterr()
-    assert f"continue with: dbbench suite --resume {made.path}" in printed.out.replace("\n", "")
+    again = f"--resume '{made.path}' --url 'a=a://u:***@h/d' --cluster tls://h:8786 --hosts 2"
+    assert f"continue with: dbbench suite {again}" in printed.out.replace("\n", "")
     assert "can't be written" in printed.err
     with pytest.raises(UserError, match="can't be written: No space left on device"):
         show_gates(made, Console(file=io.StringIO()), (PairGate("a", "null", 0.1),), keep=True)
