@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from itertools import chain
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -15,7 +15,6 @@ if TYPE_CHECKING:
     from dbbench.suite.dataset import Table
 
 Call = Callable[..., Any]
-Pair = tuple[bytes, bytes]
 
 
 class SQLKeyValue(Session):
@@ -174,10 +173,8 @@ class SQLObjects(SQLKeyValue):
         """Have the driver's calls seen."""
         self.connection = timer.over(self.connection)
 
-    @property
-    def column_forms(self) -> Mapping[str, str]:
-        """Types -> the form in which a table's own columns come back. Computed columns may have more: `declared`."""
-        return self.bind if self.reads is None else self.reads
+    #: Types -> the form in which a table's own columns come back. Computed columns may have more: see its overrides.
+    column_forms = Session.declared
 
     def _select(self, name: str, table: Table) -> str:
         return f"SELECT {', '.join(map(self.sql.quoted, table.columns))} FROM {self.sql.quoted(name)}"
