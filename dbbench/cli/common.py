@@ -166,6 +166,7 @@ class Finite(click.FloatRange):
     """A number in a range: nan is none, though it is neither below nor above."""
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> float:
+        """The number. Fails as click's types do."""
         found = float(super().convert(value, param, ctx))
         if math.isnan(found):
             self.fail(f"{value} is not a number", param, ctx)

@@ -77,6 +77,7 @@ class Derby(JDBCEngine):
         mib = chosen(self.options.cache_mib)
         return {
             "derby.storage.pageCacheSize": mib and mib * 2**20 // _PAGE,
+            "derby.locks.deadlockTimeout": 1,  # seconds; after 20, its default, a transaction has no time for more tries
             "derby.stream.error.field": "java.lang.System.err",  # and not derby.log in the current folder
         }
 
