@@ -166,6 +166,17 @@ def test_blocks_that_the_disk_can_not_write_are_refused(tmp_path: Path) -> None:
         engine.create_store(Records(count=10, value_bytes=100))
 
 
+@pytest.mark.parametrize(
+    "name", ["rawfile", "rawfile+dsync", "rawfile+mmap", "rawfile+direct", "io_uring", "virtualfile"]
+)
+def test_a_file_of_blocks_says_what_the_disk_is_and_which_keys_it_takes(name: str, tmp_path: Path) -> None:
+    """Without the file system a figure of blocks says little."""
+    engine = registry.load(name)(Setup(tmp_path, Tier.POWER))
+    assert machine.file_system(tmp_path) in engine.settings()["disk"]
+    with pytest.raises(Unsupported, match="numbers of blocks for keys"):
+        engine.create_store(Records(count=10, key_bytes=16, value_bytes=PAGE_BYTES))
+
+
 # A disk that fails
 
 

@@ -430,7 +430,9 @@ def test_a_lost_connection_that_cannot_be_closed_costs_its_step_alone(
 
     class Loses(Dict):
         durability: ClassVar = {tier: {} for tier in Tier}
-        connect = lambda self: Lost(self.held)  # noqa: E731 - in place of a method
+
+        def connect(self) -> DictSession:
+            return Lost(self.held)
 
     monkeypatch.setattr(registry, "load", lambda _name: Loses)
     order(tmp_path, FILL, "kind: keyvalue, name: lost, title: Lost, operation: read", STEPS[2])

@@ -13,11 +13,15 @@ class AccessOptions(JDBCOptions):
 
 
 class AccessSession(WithoutRecords, JDBCSession):  # see `unsupported_reasons`
-    def commit(self) -> None:
-        """Commit while no session looks at the file's time: it would take it for a stranger's and close all of them."""
+    def __init__(self, connection: Any, dialect: Dialect) -> None:
         from jpype import JClass, synchronized
 
-        with synchronized(JClass("net.ucanaccess.jdbc.UcanaccessDriver").class_):
+        super().__init__(connection, dialect)
+        self.alone = synchronized(JClass("net.ucanaccess.jdbc.UcanaccessDriver").class_)
+
+    def commit(self) -> None:
+        """Commit while no session looks at the file's time: it would take it for a stranger's and close all of them."""
+        with self.alone:
             super().commit()
 
     def indexed(self, name: str) -> set[str] | None:
