@@ -27,7 +27,7 @@ CHANGED = "another value"
 
 #: A transaction is given up after this many tries, or this many seconds.
 MOST_TRIES = 1_000
-MOST_SECONDS = 60.0
+MOST_SECONDS = 300.0
 #: The second try comes at once, those after it within a pause that doubles up to the longest, in seconds.
 PAUSE, LONGEST_PAUSE = 0.001, 0.064
 _ENDED = "the step has ended for all clients"

@@ -193,7 +193,7 @@ def test_a_storm_of_deadlocks_ends_after_so_many_tries(store: Store) -> None:
 
 def test_locks_that_time_out_end_after_so_many_seconds(store: Store) -> None:
     store.fail = failing("begin", 10**6, lambda: Refused("lock timeout"))
-    attempt, counts = attempts(store, Scripted(tick=25.0))
+    attempt, counts = attempts(store, Scripted(tick=125.0))
     with pytest.raises(GivenUp, match="after 3 tries: 3 times a lock timeout"):
         attempt.transaction(nothing)(0)
     assert counts == {"lock timeout": 3}
