@@ -530,7 +530,7 @@ class TextFile(Named, Searched):
         known = self.words(text)
         if match == "prefix":
             return any(word.startswith(words[0]) for word in known)
-        return (all if match == "all" else any)(word in known for word in words)
+        return known.issuperset(words) if match == "all" else not known.isdisjoint(words)
 
     def matching(self, match, words):
         return [key for key, text in self.texts.items() if self.matches(match, words, text)]
