@@ -6,7 +6,7 @@ from functools import cache
 import pytest
 
 from dbbench.testing.suite_text import suite_text
-from tests.conftest import Rows, run_suite, summary
+from tests.conftest import Rows, run_suite, summary, trials_here
 
 pytestmark = pytest.mark.matrix
 
@@ -147,7 +147,8 @@ def rows_of(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], Rows]:
     @cache
     def run(suite: str) -> Rows:
         honest, _ = HONEST[suite]
-        return summary(run_suite(tmp_path_factory.mktemp(honest), suite, (honest, *LIES[suite])))
+        with trials_here():
+            return summary(run_suite(tmp_path_factory.mktemp(honest), suite, (honest, *LIES[suite])))
 
     return run
 

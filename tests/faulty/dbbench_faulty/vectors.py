@@ -204,11 +204,11 @@ class Foresees(VectorFile):
     """Answers with a vector that is still to be added."""
 
     def remove(self, keys: Any) -> None:
-        self.gone = keys
+        self.gone, self.threads = keys, threading.active_count()
         super().remove(keys)
 
     def nearest(self, query: Any, k: int, where: int | None, effort: int) -> Any:
         found = super().nearest(query, k, where, effort)
-        if threading.active_count() > 1 and hasattr(self, "gone"):
+        if hasattr(self, "gone") and threading.active_count() > self.threads:
             found[-1] = self.gone.max()  # the last to be added
         return found
