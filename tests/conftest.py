@@ -197,6 +197,7 @@ def trials_here() -> Iterator[None]:
 
     def do(directory: Path, *_: object) -> None:
         supervisor, worker = Supervisor(directory), Worker(directory)
+        patch.setattr(sys, "argv", ["worker", str(directory)])  # as in a process of its own
         worker.setup.directory.parent.mkdir()
         with open(directory / "stderr.txt", "w", encoding="utf-8") as said, contextlib.redirect_stderr(said):
             worker.run()
