@@ -156,6 +156,10 @@ class Memoises(Faulty):
 
             return forgetting
 
+    def create(self, tables: Any) -> None:
+        super().create(tables)
+        self.session_class.answers.clear()
+
 
 class Escapes(Faulty):
     """Runs on processors that it was not given."""
