@@ -14,7 +14,7 @@ from dbbench.durability.check import VOLATILE
 from dbbench.host import machine
 from dbbench.testing.contract import required, usable
 from dbbench.testing.suite_text import suite_text
-from tests.conftest import Dbbench, run_dbbench, started
+from tests.conftest import Dbbench, run_dbbench, started, trials_here
 from tests.waiting import until
 
 pytestmark = pytest.mark.matrix
@@ -188,14 +188,17 @@ SUITE = suite_text(
 )
 
 
-def test_a_run_names_the_crash_check_of_the_same_engine(dbbench: Dbbench, tmp_path: Path) -> None:
+def test_a_run_names_the_crash_check_of_the_same_engine(
+    dbbench: Dbbench, dbbench_here: Dbbench, tmp_path: Path
+) -> None:
     (tmp_path / "kept.yaml").write_text(SUITE)
     data = str(tmp_path / "data")
     dbbench("durability", "sqlite", "--tier", "process", "--kills", "2", DBBENCH_DATA=data, status=0)
-    run = ("suite", "kept.yaml", "--quick", "--format", "csv", "-e", "sqlite", "-e", "sqlite+apsw")
-    found = dbbench(*run, "--out", "same", DBBENCH_DATA=data)
+    run = ("suite", "kept.yaml", "--rounds", "1", "--format", "csv", "-e", "sqlite", "-e", "sqlite+apsw")
+    with trials_here():
+        found = dbbench_here(*run, "--out", "same", DBBENCH_DATA=data)
+        other = dbbench_here(*run, "--set", "sqlite.cache_mib=32", "--out", "other", DBBENCH_DATA=data)
     said = " ".join(found.stdout.split())
     assert "durability: kept: process; crash check passed (2 kills, " in said
     assert "): SQLite (sqlite3); declared: SQLite (APSW)" in said
-    other = dbbench(*run, "--set", "sqlite.cache_mib=32", "--out", "other", DBBENCH_DATA=data)
     assert "durability: kept: commits survive a crash of the process, as the vendors" in other.stdout
