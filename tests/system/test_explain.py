@@ -13,7 +13,7 @@ from dbbench.results.trial_files import Watched
 from dbbench.run import explain
 from dbbench.testing.contract import usable
 from dbbench.testing.suite_text import suite_text
-from tests.conftest import Dbbench, run_dbbench, run_here
+from tests.conftest import Dbbench, run_dbbench, run_here, trials_here
 
 SMALL = Path(__file__).parents[1] / "unit" / "small.yaml"
 RECORDS = suite_text(
@@ -64,7 +64,7 @@ def test_a_step_is_explained_and_the_run_stays_as_it_is(folder: Path) -> None:
     assert {watched.names[sample.process] for sample in watched.samples} == {watched.names[watched.samples[0].process]}
     assert not (out / "sqlite" / "work").exists()
     assert {path: path.read_bytes() for path in before} == before
-    again = run_dbbench(folder, "report", "r", "--format", "csv", plugins=("faulty",))
+    again = run_here(folder, "report", "r", "--format", "csv", plugins=("faulty",))
     assert "explain" not in again.stdout
 
 
@@ -82,7 +82,8 @@ def test_client_processes_are_profiled(tmp_path: Path, dbbench: Dbbench, dbbench
     if not looks_at_others():
         pytest.skip("py-spy, and the right to trace any process: root with SYS_PTRACE, or kernel.yama.ptrace_scope=0")
     (tmp_path / "records.yaml").write_text(RECORDS)
-    dbbench_here("suite", "records.yaml", "-e", "sqlite", "--rounds", "1", "--format", "csv", "--out", "r")
+    with trials_here():
+        dbbench_here("suite", "records.yaml", "-e", "sqlite", "--rounds", "1", "--format", "csv", "--out", "r")
 
     def clients_are_seen(folder: str) -> bool:
         dbbench("explain", "r", "--step", "reads", "--seconds", "2", status=0)
@@ -109,7 +110,8 @@ def test_the_processes_of_a_private_server_are_seen_and_its_own_counts_of_waits(
 ) -> None:
     usable("mysql")
     shutil.copy(SMALL, tmp_path)
-    dbbench_here("suite", "small.yaml", "-e", "mysql", "--rounds", "1", "--format", "csv", "--out", "r", status=0)
+    with trials_here():
+        dbbench_here("suite", "small.yaml", "-e", "mysql", "--rounds", "1", "--format", "csv", "--out", "r", status=0)
     done = dbbench("explain", "r", "--step", "join", "--seconds", "1", status=0)
     assert "Innodb_row_lock_waits 0" in done.stdout
     watched = Watched.read(tmp_path / "r" / "explain" / "join" / "mysql")
