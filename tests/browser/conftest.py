@@ -25,9 +25,10 @@ def missing(what: str) -> None:
 @pytest.fixture(scope="module")
 def browser() -> Iterator[Browser]:
     """For a file of tests: as long as it is there Playwright's event loop runs, beside which Django refuses to work."""
-    found = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
+    names = ("chromium-headless-shell", "chromium", "chromium-browser", "google-chrome")
+    found = next(filter(None, map(shutil.which, names)), None)
     if found is None:
-        missing("chromium: apt install chromium")
+        missing("chromium: apt install chromium-headless-shell")
     try:
         from playwright.sync_api import sync_playwright
     except ImportError:
