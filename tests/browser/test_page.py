@@ -24,31 +24,27 @@ def page(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder / "run" / "report" / "index.html"
 
 
-def test_the_page_shows_charts_tables_and_failures(visit: Visit, page: Path) -> None:
-    dom = visit(page).content()
+def test_the_page_is_whole_and_nothing_an_engine_says_becomes_markup(visit: Visit, page: Path) -> None:
+    seen = visit(page, width=1280, height=2400)
+    dom = seen.content()
     assert (dom.count('class="heat"'), dom.count('<ul class="bars')) == (1, 8 + 3)  # with what trials used
     assert "SQLite (sqlite3)" in dom
     assert "RuntimeError: " in dom
     assert "Join 2: sum of charges of each shipment, in order" in dom
-
-
-def test_nothing_an_engine_says_becomes_markup(visit: Visit, page: Path) -> None:
-    dom = visit(page).content()
     assert "&lt;script&gt;document.title='owned'&lt;/script&gt;" in dom
     assert re.search(r"<title>(.*?)</title>", dom)[1] == "Invoices – dbbench"
     assert "<img src=x" not in dom
-
-
-def test_plans_are_folded_up_under_each_query(visit: Visit, page: Path) -> None:
-    dom = visit(page).content()
     assert dom.count("<summary>Query plans</summary>") == 5
     assert "SEARCH A USING INTEGER PRIMARY KEY" in dom
+    for width in (1280, 400):
+        seen.set_viewport_size({"width": width, "height": 2400})
+        assert len(seen.screenshot()) > 30_000
 
 
 def test_the_page_of_many_engines_is_whole(visit: Visit, tmp_path: Path) -> None:
     shown = view(fabricate(tmp_path / "run"), publish=True)
     write_report(shown, ("html",))
-    seen = visit(shown.folder / "report" / "index.html", viewport={"width": 1100, "height": 3000})
+    seen = visit(shown.folder / "report" / "index.html", height=3000)
     dom = seen.content()
     assert (dom.count('class="heat"'), dom.count('<ul class="bars')) == (1, 8 + 3)
     assert "withheld: Benchmark clause 5(e)" in dom
@@ -67,8 +63,3 @@ def test_the_page_of_records_has_percentiles_and_published_figures(visit: Visit,
 def test_the_page_loads_nothing_from_elsewhere(page: Path) -> None:
     text = page.read_text("utf-8")
     assert not re.search(r'(?:src|href)\s*=\s*"(?:https?:)?//', text)
-
-
-@pytest.mark.parametrize("width", [1280, 400])
-def test_the_page_can_be_pictured(visit: Visit, page: Path, width: int) -> None:
-    assert len(visit(page, viewport={"width": width, "height": 2400}).screenshot()) > 30_000
