@@ -5,18 +5,25 @@ import shutil
 import subprocess
 import sys
 from collections.abc import Callable
+from dataclasses import replace
+from functools import cache
 from pathlib import Path
 
 import pytest
 from ruamel.yaml import YAML
 
-from tests.conftest import Dbbench, environment, run_dbbench, run_here, summary
+from dbbench.results.outcome import Outcome
+from dbbench.run.begin import new_run
+from dbbench.run.request import Request
+from dbbench.run.runner import run_trials
+from dbbench.suite.loader import find_suite
+from tests.conftest import Dbbench, environment, run_here
 
-#: Engine -> what `plugin new` is told besides, and a suite for it.
-MADE: dict[str, tuple[list[str], str]] = {
-    "mine": (["--sql"], "invoices"),
-    "mine+fast.2": (["--records"], "mixes"),
-    "mine.blocks": (["--blocks"], "virtual-file"),
+#: Engine -> what `plugin new` is told besides, the suite that it names, and those steps of its first scenario that say all.
+MADE: dict[str, tuple[str, str, tuple[str, ...]]] = {
+    "mine": ("--sql", "invoices", ("bulk-insert", "database-size", "join-2", "insert-1")),
+    "mine+fast.2": ("--records", "mixes", ("fill-session-store", "session-store")),
+    "mine.blocks": ("--blocks", "virtual-file", ("fill", "size", "random-read-1-cold", "random-write-128-warm")),
 }
 
 
@@ -26,64 +33,80 @@ def installed(package: Path, site: Path) -> None:
     assert done.returncode == 0, done.stderr
 
 
-@pytest.fixture(params=MADE)
-def made(request: pytest.FixtureRequest, dbbench_here: Dbbench, tmp_path: Path) -> tuple[str, Path]:
-    """A new engine's name and where its package is installed."""
-    options, _ = MADE[request.param]
-    done = dbbench_here("plugin", "new", request.param, *options, "--out", "package", status=0)
-    assert "pip install -e 'package[test]'" in done.stdout
-    installed(tmp_path / "package", tmp_path / "site")
-    return request.param, tmp_path / "site"
-
-
 @pytest.fixture(scope="module")
-def right(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Where a new package for an engine on records is installed."""
-    folder = tmp_path_factory.mktemp("mine")
-    run_here(folder, "plugin", "new", "mine", "--records", "--out", "package", status=0)
-    installed(folder / "package", folder / "site")
-    return folder / "site"
+def made(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], Path]:
+    """Makes a new engine's package once; the folder with the `package`, and the `site` where it is installed."""
+
+    @cache
+    def folder_of(name: str) -> Path:
+        folder = tmp_path_factory.mktemp("made")
+        done = run_here(folder, "plugin", "new", name, MADE[name][0], "--out", "package", status=0)
+        assert "pip install -e 'package[test]'" in done.stdout
+        installed(folder / "package", folder / "site")
+        return folder
+
+    return folder_of
+
+
+def write_first_steps(name: str, path: Path) -> None:
+    """Write the suite that the package names, with its few steps."""
+    _, suite, steps = MADE[name]
+    document = YAML(typ="safe").load(find_suite(suite))
+    scenario = document["scenarios"][0]
+    del document["source"], scenario["charts"]
+    scenario["steps"] = [step for step in scenario["steps"] if step["name"] in steps]
+    YAML(typ="safe").dump(document | {"scenarios": [scenario]}, path)
 
 
 def checked(right: Path, folder: Path, change: Callable[[str], str]) -> str:
-    """What the check of the package says, with another line where a value is read."""
-    shutil.copytree(right, folder / "site")
-    module, line = folder / "site" / "dbbench_mine.py", "            return found and found[0]\n"
+    """What the check of a package for records says, with another line where a value is read."""
+    shutil.copytree(right / "site", folder / "site")
+    module, line = folder / "site" / "dbbench_mine_fast_2.py", "            return found and found[0]\n"
     assert line in module.read_text()
     module.write_text(module.read_text().replace(line, change(line)))
-    return run_dbbench(folder, "plugin", "check", "mine", plugins=(str(folder / "site"),), status=1).stdout
+    return run_here(folder, "plugin", "check", "mine+fast.2", plugins=(str(folder / "site"),), status=1).stdout
 
 
 @pytest.mark.matrix
+@pytest.mark.parametrize("name", MADE)
 def test_a_new_package_keeps_to_the_kit_and_runs_as_it_stands(
-    made: tuple[str, Path], dbbench: Dbbench, tmp_path: Path
+    made: Callable[[str], Path], name: str, dbbench_here: Dbbench, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    name, site = made
-    checked = dbbench("plugin", "check", name, plugins=(str(site),), status=0)
+    site = str(made(name) / "site")
+    monkeypatch.syspath_prepend(site)
+    monkeypatch.setenv("PYTHONPATH", environment(site)["PYTHONPATH"])
+    checked = dbbench_here("plugin", "check", name, status=0)
     assert checked.stdout.endswith(f"{name} passes the conformance tests; next, run: dbbench durability {name}\n")
     passed = [line for line in checked.stdout.splitlines() if line.endswith("  passed")]
     assert len(passed) > 20
     assert passed == sorted(passed)
     assert len({len(line) for line in passed}) == 1  # aligned
-    tested = subprocess.run(
-        [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "-c", "pyproject.toml", "-k", "says_what_it_is", "tests"],
-        cwd=tmp_path / "package", env=environment(str(site)), capture_output=True, text=True, check=False,
-    )  # fmt: skip
-    assert tested.returncode == 0, tested.stdout
-    workflow = (tmp_path / "package" / ".github" / "workflows" / "tests.yml").read_text()
+    workflow = (made(name) / "package" / ".github" / "workflows" / "tests.yml").read_text()
     steps = YAML(typ="safe").load(workflow)["jobs"]["conformance"]["steps"]
     assert [step["run"] for step in steps if "run" in step] == [
         'pip install -e ".[test]"', "pytest", f"dbbench plugin check {name}",
     ]  # fmt: skip
-    suite = MADE[name][1]
-    how = ("--scale", "0.01", "--quick", "--format", "csv", "--out", "run")
-    dbbench("suite", suite, "-e", name, *how, plugins=(str(site),), status=0)
-    outcomes = {row["outcome"] for (_, engine), row in summary(tmp_path / "run").items() if engine == name}
-    assert outcomes == {"ok"}
+    assert f"dbbench suite {MADE[name][1]} " in (made(name) / "package" / "README.md").read_text()
+    write_first_steps(name, tmp_path / "suite.yaml")
+    ready = new_run(Request(str(tmp_path / "suite.yaml"), [name], rounds=1, scale=0.01, out=tmp_path / "run"))
+    run_trials(replace(ready, trials=[trial for trial in ready.trials if trial.engine == name]))
+    (result,) = ready.run.results()
+    assert [(step.name, step.outcome) for step in result.steps] == [(step, Outcome.OK) for step in MADE[name][2]]
 
 
-def test_the_kit_finds_what_is_wrong_and_says_what(right: Path, tmp_path: Path) -> None:
-    output = checked(right, tmp_path, lambda _line: "            return found[0] if found else b''\n")
+@pytest.mark.matrix
+def test_a_new_package_has_a_test_that_runs_the_kit(made: Callable[[str], Path]) -> None:
+    folder = made("mine+fast.2")
+    tested = subprocess.run(
+        [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "-c", "pyproject.toml", "-k", "says_what_it_is", "tests"],
+        cwd=folder / "package", env=environment(str(folder / "site")), capture_output=True, text=True, check=False,
+    )  # fmt: skip
+    assert tested.returncode == 0, tested.stdout
+
+
+def test_the_kit_finds_what_is_wrong_and_says_what(made: Callable[[str], Path], tmp_path: Path) -> None:
+    wrong = "            return found[0] if found else b''\n"
+    output = checked(made("mine+fast.2"), tmp_path, lambda _line: wrong)
     said = output.partition("failed: a missing key gives none\n")[2].splitlines()
     assert said[:3] == [
         "  value read under a key that is not there (snapshot=False): expected None, got b''",
@@ -91,12 +114,12 @@ def test_the_kit_finds_what_is_wrong_and_says_what(right: Path, tmp_path: Path) 
         "  see docs/plugins.md#records-under-keys",
     ]
     assert "passes the conformance tests" not in output
-    assert re.match(r"mine fails 2 of \d\d clauses, for 2 causes; ", output.splitlines()[-1])
+    assert re.match(r"mine\+fast\.2 fails 2 of \d\d clauses, for 2 causes; ", output.splitlines()[-1])
 
 
-def test_a_crash_of_the_driver_is_the_verdict_of_its_clause(right: Path, tmp_path: Path) -> None:
+def test_a_crash_of_the_driver_is_the_verdict_of_its_clause(made: Callable[[str], Path], tmp_path: Path) -> None:
     crash = "            if not found:\n                __import__('os').abort()\n"
-    output = checked(right, tmp_path, lambda line: crash + line)
+    output = checked(made("mine+fast.2"), tmp_path, lambda line: crash + line)
     assert "failed: a missing key gives none\n  the process ended in the middle of it (signal 6)\n" in output
 
 
