@@ -8,8 +8,10 @@ from pathlib import Path
 
 import pytest
 
+from dbbench.testing.contract import usable
 from dbbench.testing.suite_text import suite_text
 from tests.conftest import environment, summary
+from tests.fabricated import MANY, fabricate
 from tests.plugins import faulty
 from tests.tables import one_table
 
@@ -19,21 +21,17 @@ pytestmark = pytest.mark.matrix
 MODULES = ("json", "signal", "psutil", "numpy", "pydantic", "pyarrow", "click", "pytest", "sqlite3", "duckdb", "apsw")
 MODULES += ("jpype", "dbbench_plugins", "sitecustomize", "conftest")
 TRAP = "open({marker!r}, 'a').write(__name__ + '\\n')\nraise SystemExit('a trap: ' + __name__)\n"
-SUITE = suite_text(
-    "trapped",
-    one_table("T", 100, "N: {type: integer, values: {kind: quantiles, points: {0: 1, 1: 9}}}"),
-    """
-    - {kind: load, name: load, title: Load}
-    - kind: statement
-      name: processes
-      title: Two processes
-      sql: INSERT INTO T (Id, N) SELECT MAX(Id) + 1, 1 FROM T
-      iterations: 4
-      clients: {processes: 2}
-      adds: {table: T}
-    """,
-    durability="process",
-)
+TABLE = one_table("T", 100, "N: {type: integer, values: {kind: quantiles, points: {0: 1, 1: 9}}}")
+LOAD = "- {kind: load, name: load, title: Load}\n"
+INSERT = """
+- kind: statement
+  name: insert
+  title: Insert
+  sql: INSERT INTO T (Id, N) SELECT MAX(Id) + 1, 1 FROM T
+  iterations: 4
+  adds: {table: T}
+"""
+TABLES_ALONE = ("--quick", "--format", "csv", "--out", "run")
 SCRIPT = (str(Path(sys.executable).with_name("dbbench")),)
 
 
@@ -51,8 +49,11 @@ def trapped(tmp_path: Path) -> Path:
     (folder / "matplotlibrc").write_bytes(b"backend: module://psutil\nfont.size: \xff\n")
     (folder / "derby.properties").write_text("derby.storage.pageSize=nonsense\n", "utf-8")
     (folder / "config.xml").write_text("<no xml", "utf-8")
-    (folder / "suite.yaml").write_text(SUITE, "utf-8")
     return folder
+
+
+def write_suite(folder: Path, steps: str) -> None:
+    (folder / "suite.yaml").write_text(suite_text("trapped", TABLE, steps, durability="process"), "utf-8")
 
 
 def run(folder: Path, *words: str) -> subprocess.CompletedProcess[str]:
@@ -66,17 +67,17 @@ def run(folder: Path, *words: str) -> subprocess.CompletedProcess[str]:
 
 
 def test_a_run_with_clients_in_processes(trapped: Path) -> None:
-    engines = ("-e", "sqlite", "-e", "duckdb")
-    done = run(trapped, *SCRIPT, "suite", "suite.yaml", *engines, "--quick", "--out", "run")
+    write_suite(trapped, LOAD + INSERT + "  clients: {processes: 2}\n")
+    done = run(trapped, *SCRIPT, "suite", "suite.yaml", "-e", "sqlite", "--quick", "--out", "run")
     assert "wrote run/report/index.html" in done.stdout, done.stdout + done.stderr
     rows = summary(trapped / "run")
-    assert rows["processes", "sqlite"]["outcome"] == rows["load", "duckdb"]["outcome"] == "ok"
+    assert rows["load", "sqlite"]["outcome"] == rows["insert", "sqlite"]["outcome"] == "ok"
     assert list((trapped / "run" / "report").glob("*.svg"))
 
 
 def test_a_history_is_drawn_by_no_settings_of_the_folder(trapped: Path) -> None:
-    for name in ("a", "b"):
-        run(trapped, *SCRIPT, "suite", "suite.yaml", "-e", "sqlite", "--quick", "--format", "csv", "--out", name)
+    for day, name in enumerate("ab", 1):
+        fabricate(trapped / name, {"sqlite": MANY["sqlite"]}, rounds=1, day=day)
     done = run(trapped, *SCRIPT, "history", "a", "b", "--out", "history")
     assert "wrote history/index.html" in done.stdout, done.stdout + done.stderr
 
@@ -103,28 +104,13 @@ def test_started_as_a_module(trapped: Path) -> None:
     assert done.returncode == 0, done.stdout + done.stderr
 
 
-@pytest.mark.parametrize("engine", ["derby", "chdb"])
-def test_a_driver_finds_none_of_its_files(trapped: Path, engine: str) -> None:
+def test_a_driver_finds_none_of_its_files(trapped: Path) -> None:
     """Derby would take its settings from the current folder, ClickHouse its configuration."""
-    listed = run(trapped, *SCRIPT, "engines", engine)
-    if "installed" not in listed.stdout and "available" not in listed.stdout.replace("unavailable", ""):
-        pytest.skip(f"{engine} can't be used here")
+    usable("derby")
+    usable("chdb")
+    write_suite(trapped, LOAD)
     before = {*trapped.iterdir()}
-    done = run(
-        trapped,
-        *SCRIPT,
-        "suite",
-        "invoices",
-        "-e",
-        engine,
-        "--scale",
-        "0.01",
-        "--quick",
-        "--format",
-        "csv",
-        "--out",
-        "run",
-    )
+    done = run(trapped, *SCRIPT, "suite", "suite.yaml", "-e", "derby", "-e", "chdb", *TABLES_ALONE)
     assert done.returncode == 0, done.stdout + done.stderr
     assert {*trapped.iterdir()} - before == {trapped / "run"}
 
@@ -133,12 +119,10 @@ def test_paths_of_the_user_are_meant_from_his_folder(tmp_path: Path) -> None:
     """Trials run in a folder of their own: a database, a folder of plugins and the cache are found all the same."""
     pytest.importorskip("sqlalchemy")
     variables = {"PYTHONPATH": f":{os.path.relpath(faulty(), tmp_path)}", "DBBENCH_CACHE": "cache"}
-    words = (
-        "suite", "invoices", "-e", "faulty-slowed", "--url", "mine=sqlite:///mine.db", "--scale", "0.01", "--quick",
-        "--format", "csv",
-    )  # fmt: skip
+    write_suite(tmp_path, LOAD + INSERT)
+    words = ("suite", "suite.yaml", "-e", "faulty-slowed", "--url", "mine=sqlite:///mine.db", *TABLES_ALONE)
     done = subprocess.run(
-        [*SCRIPT, *words, "--out", "run"],
+        [*SCRIPT, *words],
         cwd=tmp_path, env={**os.environ, **variables}, capture_output=True, text=True, timeout=1200, check=False,
     )  # fmt: skip
     assert done.returncode == 0, done.stdout + done.stderr
