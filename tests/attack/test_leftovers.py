@@ -14,13 +14,25 @@ import pytest
 
 from dbbench.host.processes import kill_all
 from dbbench.testing.contract import usable
+from dbbench.testing.suite_text import suite_text
 from tests.conftest import Dbbench, started
+from tests.tables import one_table
 from tests.waiting import of_run, until
 
 pytestmark = pytest.mark.matrix
 
 #: The tests are run side by side: what others leave for a moment, or make in earnest, is not ours to count.
 _OURS = re.compile(r"dbbench|PostgreSQL|sem\.mp|mono|hsperf|jna|firebird")
+#: A load, and a join in an order, in which faulty engines have their fault.
+TWICE = suite_text(
+    "twice",
+    one_table("T", 100),
+    """
+    - {kind: load, name: load, title: Load}
+    - {kind: query, name: join, title: Join, sql: SELECT a.Id AS x FROM T a INNER JOIN T b ON a.Id = b.Id ORDER BY a.Id}
+    """,
+    durability="power",
+)
 
 
 def children(process: subprocess.Popen[bytes], module: str) -> list[psutil.Process]:
@@ -56,7 +68,8 @@ def test_nothing_is_left_of_a_server_in_the_making(tmp_path: Path, number: signa
     """initdb has shared memory in its first moments, which a kill would leave for ever."""
     usable("postgresql")
     in_memory = set(Path("/dev/shm").iterdir())
-    words = ("suite", "invoices", "-e", "postgresql", "--scale", "0.01", "--format", "csv", "--out", "run")
+    (tmp_path / "suite.yaml").write_text(TWICE, "utf-8")
+    words = ("suite", "suite.yaml", "-e", "postgresql", "--format", "csv", "--out", "run")
     with started(tmp_path, *words) as process:
         ours: set[int] = set()
 
@@ -114,7 +127,8 @@ def test_shared_memory_of_the_killed_is_removed(tmp_path: Path) -> None:
 
 def test_the_supervisor_has_the_lock_too(tmp_path: Path, dbbench_here: Dbbench) -> None:
     """After kill -9 of dbbench alone, a second one beside the old supervisor recorded a false failure."""
-    words = ("suite", "invoices", "--scale", "0.01", "-e", "faulty-hangs", "--quick", "--out", "run")
+    (tmp_path / "suite.yaml").write_text(TWICE, "utf-8")
+    words = ("suite", "suite.yaml", "-e", "faulty-hangs", "--quick", "--out", "run")
     with started(tmp_path, *words, plugins=("faulty",)) as process:
         assert until(lambda: list(tmp_path.glob("run/trials/*hangs/work/data/*")))
         supervisor, *_ = children(process, "dbbench.run.supervisor")  # the next was forked, and is no program yet

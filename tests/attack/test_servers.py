@@ -8,6 +8,7 @@ import subprocess
 import sys
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 from unittest.mock import Mock
 
 import psutil
@@ -20,8 +21,8 @@ from dbbench.errors import ServerFailed
 from dbbench.run.child_output import PART, Output
 from dbbench.suite.model import Tier
 from dbbench.testing.contract import usable
-from tests.attack.test_leftovers import children
-from tests.conftest import Dbbench, run_dbbench, started
+from tests.attack.test_leftovers import TWICE, children
+from tests.conftest import Dbbench, started
 from tests.waiting import until
 
 pytestmark = pytest.mark.matrix
@@ -50,12 +51,22 @@ def test_a_server_that_is_never_ready_is_told_with_its_words(tmp_path: Path) -> 
         PrivateServer("sleep", tmp_path).start(words, Mock(side_effect=OSError("nobody listens")), 1)
 
 
-def test_no_private_server_is_reached_by_way_of_the_environment(dbbench_here: Dbbench) -> None:
+def test_no_private_server_is_reached_by_way_of_the_environment(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """PGHOSTADDR would win over the socket that dbbench names."""
-    usable("postgresql")
+    kind: Any = usable("postgresql")
     elsewhere = {"PGHOSTADDR": "127.0.0.1", "PGPORT": "9", "PGOPTIONS": "-c no_such=1", "PGSERVICE": "nowhere"}
-    words = ("suite", "invoices", "-e", "postgresql", "--scale", "0.01", "--quick", "--format", "csv", "--out", "run")
-    dbbench_here(*words, **elsewhere, status=0)
+    for name, value in elsewhere.items():
+        monkeypatch.setenv(name, value)
+    engine = kind(Setup(tmp_path, Tier.POWER))
+    engine.open()
+    try:
+        session = engine.connect()
+        assert [*session.prepare_query("SELECT 1")()] == [(1,)]
+        session.close()
+    finally:
+        engine.close()
 
 
 @pytest.mark.parametrize("name", ["postgresql+tcp", "mysql+tcp"])
@@ -92,10 +103,8 @@ def test_a_second_server_is_a_copy_without_a_secret(name: str, tmp_path: Path, m
 
 def test_what_a_trial_writes_is_its_users_until_it_is_cleared(tmp_path: Path) -> None:
     """And no process of it leaves its memory in a file."""
-    words = (
-        "suite", "invoices", "--scale", "0.01", "-e", "faulty-hangs", "--trial-timeout", "30", "--quick", "--format",
-        "csv",
-    )  # fmt: skip
+    (tmp_path / "suite.yaml").write_text(TWICE, "utf-8")
+    words = ("suite", "suite.yaml", "-e", "faulty-hangs", "--trial-timeout", "30", "--quick", "--format", "csv")
     with started(tmp_path, *words, "--out", "run", plugins=("faulty",)) as process:
         assert until(lambda: list(tmp_path.glob("run/trials/*hangs/work/data/*")))
         worker, *_ = children(process, "dbbench.run.worker")  # the next may check a copy
@@ -158,10 +167,11 @@ def test_a_full_disk_ends_no_child_that_prints(tmp_path: Path) -> None:
     assert done.returncode == 0
 
 
-def test_a_child_that_floods_its_output_fills_no_disk(tmp_path: Path) -> None:
+def test_a_child_that_floods_its_output_fills_no_disk(tmp_path: Path, dbbench_here: Dbbench) -> None:
     """A trial of an engine that prints and dies: its last words are told, its file is small."""
-    words = ["suite", "invoices", "--scale", "0.01", "-e", "faulty-exits", "--quick", "--format", "csv", "--out", "run"]
-    done = run_dbbench(tmp_path, *words, plugins=("faulty",), FAULTY_FLOODS="1", status=1)
+    (tmp_path / "suite.yaml").write_text(TWICE, "utf-8")
+    words = ("suite", "suite.yaml", "-e", "faulty-exits", "--quick", "--format", "csv", "--out", "run")
+    done = dbbench_here(*words, plugins=("faulty",), FAULTY_FLOODS="1", status=1)
     assert "the process ended itself with status 3: last words" in done.stdout
     (folder,) = tmp_path.glob("run/trials/*exits")
     assert PART < (folder / "stderr.txt").stat().st_size < 3 * PART
