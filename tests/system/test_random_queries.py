@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
+from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
@@ -64,6 +65,15 @@ VALUES = {
 }  # fmt: skip
 
 
+#: A form, or what draws one that has others in it, which is called for the one that is chosen.
+Form = str | Callable[[], str]
+
+
+def one_of(draw: st.DrawFn, forms: Sequence[Form]) -> str:
+    form = draw(st.sampled_from(forms))
+    return form if isinstance(form, str) else form()
+
+
 @st.composite
 def columns(draw: st.DrawFn, tables: Sequence[str], kind: str) -> str:
     return f"{draw(st.sampled_from(tables))}.{draw(st.sampled_from(KINDS[kind]))}"
@@ -76,21 +86,27 @@ def expressions(draw: st.DrawFn, tables: Sequence[str], kind: str, depth: int = 
     if not depth or draw(st.booleans()):
         return column
     value = draw(st.sampled_from(VALUES[kind]))
-    other = draw(expressions(tables, kind, depth - 1))
-    forms = [column]
+
+    def other() -> str:
+        return draw(expressions(tables, kind, depth - 1))
+
+    def case() -> str:
+        return f"CASE WHEN {draw(conditions(tables, depth - 1))} THEN {other()}"
+
+    forms: list[Form] = [column]
     if kind not in ("date", "real"):
-        condition = draw(conditions(tables, depth - 1))
-        forms += [f"COALESCE({column}, {value})", f"CASE WHEN {condition} THEN {other} ELSE {value} END"]
-        forms += [f"CASE WHEN {condition} THEN {other} END", f"NULLIF({column}, {value})"]
+        forms += [f"COALESCE({column}, {value})", lambda: f"{case()} ELSE {value} END"]
+        forms += [lambda: f"{case()} END", f"NULLIF({column}, {value})"]
     if kind in NUMBERS:
-        forms += [f"({column} + {other})", f"({column} - {other})", f"({other} * 3)", f"ABS({column})", f"-{column}"]
+        forms += [lambda: f"({column} + {other()})", lambda: f"({column} - {other()})", lambda: f"({other()} * 3)"]
+        forms += [f"ABS({column})", f"-{column}"]
     if kind == "int":
         text = draw(columns(tables, "text"))
         forms += [f"LENGTH({text})", f"({draw(st.sampled_from(tables))}.Id % 3)"]
         forms += [f"(SELECT COUNT(*) FROM U x WHERE x.Grp = {tables[0]}.Grp)", "(SELECT MAX(x.Id) FROM U x)"]
     if kind == "text":
         forms += [f"UPPER({column})", f"({column} || 'x')", f"SUBSTR({column}, 1, 2)"]
-    return draw(st.sampled_from(forms))
+    return one_of(draw, forms)
 
 
 @st.composite
@@ -99,7 +115,7 @@ def conditions(draw: st.DrawFn, tables: Sequence[str], depth: int = 2) -> str:
     column, other = draw(columns(tables, kind)), draw(columns(tables, kind))
     value, more = draw(st.sampled_from(VALUES[kind])), draw(st.sampled_from(VALUES[kind]))
     compared = draw(st.sampled_from(("=", "<>", "<", "<=", ">", ">=")))
-    forms = [
+    forms: list[Form] = [
         f"{column} {compared} {value}",
         f"{column} {compared} {other}",
         f"{column} IS {draw(st.sampled_from(('', 'NOT ')))}NULL",
@@ -111,14 +127,17 @@ def conditions(draw: st.DrawFn, tables: Sequence[str], depth: int = 2) -> str:
             f"{column} {draw(st.sampled_from(('', 'NOT ')))}LIKE {pattern}" for pattern in ("'a%'", "'%b_'", "'_b%'")
         ]
     if depth:
-        first, second = (draw(conditions(tables, depth - 1)) for _ in range(2))
-        forms += [f"({first} AND {second})", f"({first} OR {second})", f"NOT ({first})"]
+
+        def part() -> str:
+            return draw(conditions(tables, depth - 1))
+
+        forms += [lambda: f"({part()} AND {part()})", lambda: f"({part()} OR {part()})", lambda: f"NOT ({part()})"]
         member = draw(st.sampled_from(("IN", "NOT IN")))
         forms += [
             f"{column} {member} (SELECT x.{column.split('.')[1]} FROM U x WHERE x.Id < {value if kind == 'int' else 50})"
         ]
         forms += [f"EXISTS (SELECT 1 FROM U x WHERE x.{column.split('.')[1]} = {column})"]
-    return draw(st.sampled_from(forms))
+    return one_of(draw, forms)
 
 
 @st.composite
@@ -233,9 +252,10 @@ def compared(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Callable[[str
     files, tables = materialise(suite.datasets["things"]), suite.datasets["things"].tables
     spill = str(tmp_path_factory.getbasetemp())
     contexts: dict[str, StepContext] = {}
+    copies: dict[str, Path] = {}
 
     def compare(sql: str) -> dict[str, str]:
-        answers = answered(Question(sql), tables, files, 2**28, spill)
+        answers = answered(Question(sql), tables, files, 2**28, spill, copies)
         return {engine: fault(context, sql, answers) for engine, context in contexts.items()}
 
     with ExitStack() as stack:
