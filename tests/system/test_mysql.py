@@ -9,6 +9,7 @@ import subprocess
 import sys
 import traceback
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -24,14 +25,17 @@ from dbbench.engine.base import Engine, Setup
 from dbbench.engine.sql.session import fetch
 from dbbench.engine.traits import Publication
 from dbbench.errors import ServerFailed, Unavailable, Unsupported
+from dbbench.host import atomic_json
 from dbbench.suite.dataset import ForeignKey
 from dbbench.suite.loader import parse_suite
 from dbbench.suite.model import Tier
 from dbbench.testing.contract import usable
 from dbbench.testing.suite_text import suite_text
 from dbbench.workloads import churn
-from tests.conftest import Dbbench, started, summary
+from tests.conftest import TESTS, Dbbench, run_suite, summary
+from tests.slow_query import SLOW
 from tests.tables import one_table, table_of
+from tests.trials_here import trials_here
 from tests.unit.loaded import loaded
 from tests.waiting import until
 
@@ -42,7 +46,7 @@ usable("mysql+pymysql")
 
 SECRET = "geheim-4711"
 ENGINES = ("mysql", "mysql+_mysql", "mysql+pymysql")
-SMALL = ("suite", "invoices", "--quick", "--scale", "0.01")
+SMALL = ("suite", str(TESTS / "unit" / "small.yaml"), "--quick")
 NOTES = table_of({"Id": "integer", "Note": "varchar(5)"}, rows=3)  # the tests bring their own values
 
 
@@ -259,11 +263,12 @@ def test_a_server_that_takes_no_local_files_says_so(theirs: Any, tmp_path: Path)
         engine.close()
 
 
-def test_a_run_at_a_url_leaves_neither_tables_nor_the_password(theirs: Any, tmp_path: Path, dbbench: Dbbench) -> None:
-    done = dbbench(
-        *SMALL, "--url", "mysql=env:MY_URL", "-e", "sqlite", "--format", "csv", "--out", "run", MY_URL=url(theirs)
-    )
-    assert done.returncode == 0, done.stdout + done.stderr
+def test_a_run_at_a_url_leaves_neither_tables_nor_the_password(
+    theirs: Any, tmp_path: Path, dbbench_here: Dbbench
+) -> None:
+    words = ("--url", "mysql=env:MY_URL", "-e", "sqlite", "--format", "csv", "--out", "run")
+    with trials_here("sqlite"):
+        done = dbbench_here(*SMALL, *words, status=0, MY_URL=url(theirs))
     assert {row["outcome"] for row in summary(tmp_path / "run").values()} == {"ok"}
     written = "".join(path.read_bytes().decode("utf-8", "replace") for path in tmp_path.rglob("*") if path.is_file())
     assert SECRET not in done.stdout + done.stderr + written
@@ -408,37 +413,31 @@ def test_a_disk_that_is_full_or_not_to_be_written(
     assert words in done.stderr.splitlines()[-1]
 
 
-def first_fault(folder: Path, number: int, *limits: str) -> str:
-    """Start a run on mysql and sqlite, send the server a signal while rows are loaded; what the run says of it.
+def test_servers_that_are_killed_or_hang_in_the_middle_of_a_step(tmp_path: Path) -> None:
+    """Each has its outcome, sqlite is measured all the same, and nothing of the servers is left."""
 
-    sqlite must be measured all the same, and nothing of the server be left.
-    """
-    engines = ("-e", "mysql", "-e", "sqlite")
-    command = ("suite", "invoices", "--rounds", "1", "--format", "csv", "--out", "run", *limits, *engines)
-    with started(folder, *command) as process:
-        # The last table has grown: rows are coming in.
-        assert until(lambda: any(path.stat().st_size > 2**20 for path in folder.rglob("dbbench/Charges.ibd")))
-        (running,) = mariadbs(folder)
-        running.send_signal(number)
-        output = process.communicate(timeout=1200)[0].decode()
-    assert process.returncode == 1, output
-    assert until(lambda: not mariadbs(folder))
-    assert not [path for path in folder.rglob("*") if path.is_socket()]
-    rows = summary(folder / "run")
+    hits: list[psutil.Process] = []
+
+    def next_in_the_query() -> list[psutil.Process]:
+        at = [atomic_json.read(path)["running"] for path in tmp_path.glob("run/trials/*mysql*/steps.json")]
+        return [each for each in mariadbs(tmp_path) if each not in hits] if "slow" in at else []
+
+    def hit() -> None:
+        for number in (signal.SIGKILL, signal.SIGSTOP):
+            assert until(next_in_the_query)
+            hits.extend(next_in_the_query())
+            hits[-1].send_signal(number)
+
+    with ThreadPoolExecutor(1) as pool, trials_here("sqlite"):
+        hitting = pool.submit(hit)
+        rows = summary(run_suite(tmp_path, SLOW, ("mysql", "mysql+pymysql", "sqlite"), "--trial-timeout", "40"))
+    hitting.result()
+    assert not mariadbs(tmp_path)
+    assert not [path for path in tmp_path.rglob("*") if path.is_socket()]
     assert {row["outcome"] for (_, engine), row in rows.items() if engine == "sqlite"} == {"ok"}
-    faults = (row for (_, engine), row in rows.items() if engine == "mysql" and row["outcome"] != "ok")
-    return "{outcome}: {detail}".format_map(next(faults))
-
-
-def test_a_server_that_is_killed_in_the_middle_of_a_step(tmp_path: Path) -> None:
-    assert first_fault(tmp_path, signal.SIGKILL, "--scale", "0.3").startswith(
-        "crashed: the MariaDB server was killed by SIGKILL"
-    )
-
-
-def test_a_server_that_hangs(tmp_path: Path) -> None:
-    told = first_fault(tmp_path, signal.SIGSTOP, "--trial-timeout", "60", "--scale", "0.3")
-    assert told == "timeout: stopped after 60 s (--trial-timeout)"
+    killed, hung = sorted("{outcome}: {detail}".format_map(rows["slow", name]) for name in ("mysql", "mysql+pymysql"))
+    assert killed.startswith("crashed: the MariaDB server was killed by SIGKILL")
+    assert hung == "timeout: stopped after 40 s (--trial-timeout)"
 
 
 def test_what_a_killed_server_leaves_is_taken_up(tmp_path: Path) -> None:

@@ -6,6 +6,7 @@ import subprocess
 import sys
 import tempfile
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote
@@ -22,11 +23,11 @@ from dbbench.suite.dataset import Records
 from dbbench.suite.model import Tier
 from dbbench.testing.contract import usable
 from dbbench.testing.sql.tables import TABLES
-from dbbench.testing.suite_text import suite_text
 from dbbench_plugins.odbc.postgresql import keywords
 from dbbench_plugins.postgresql.programs import folder_of_programs
-from tests.conftest import Dbbench, everything_written, started, summary
-from tests.tables import one_table
+from tests.conftest import TESTS, Dbbench, everything_written, run_suite, summary
+from tests.slow_query import SLOW
+from tests.trials_here import trials_here
 from tests.waiting import until
 
 pytestmark = pytest.mark.matrix
@@ -35,21 +36,6 @@ usable("postgresql")
 
 ENGINES = ("postgresql", "postgresql+pq", "postgresql+adbc", "postgresql+asyncpg")
 SECRET = "geheim-4711"
-SLOW = suite_text(
-    "slow",
-    one_table("One", 10),
-    """
-    - {kind: load, name: load, title: Load}
-    - kind: query
-      name: slow
-      title: Slow
-      sql: SELECT Id FROM One
-      dialects: {postgresql: "SELECT Id FROM One, pg_sleep(60)"}
-      read: One.Id
-    - {kind: size, name: size, title: Size}
-    """,
-    durability="process",
-)
 
 
 def engine(name: str, directory: Path, tier: Tier = Tier.PROCESS, url: str = "", **options: str) -> SQLEngine:
@@ -159,12 +145,11 @@ def test_a_server_that_can_not_give_the_tier_is_refused(server: SQLEngine, tmp_p
         server.session.execute("ALTER ROLE me RESET synchronous_commit")
 
 
-def test_a_server_at_a_url_is_measured_and_left_as_it_was(server: SQLEngine, dbbench: Dbbench, tmp_path: Path) -> None:
+def test_a_server_at_a_url_is_measured_and_left_as_it_was(server: SQLEngine, dbbench_here: Dbbench, tmp_path: Path) -> None:  # fmt: skip
     words = [word for name in ENGINES for word in ("--url", f"{name}=env:MY_URL", "-e", name)]
-    done = dbbench(
-        "suite", "invoices", "--quick", "--scale", "0.01", *words, "--format", "csv", "--out", "run", MY_URL=url(server)
-    )  # fmt: skip
-    assert done.returncode == 0, done.stdout + done.stderr
+    how = ("--quick", "--format", "csv", "--out", "run")
+    with trials_here(*ENGINES[1:]):
+        done = dbbench_here("suite", str(TESTS / "unit" / "small.yaml"), *how, *words, status=0, MY_URL=url(server))
     rows = summary(tmp_path / "run")
     assert {row["outcome"] for (_, name), row in rows.items() if name in ENGINES} == {"ok"}
     there = engine("postgresql", tmp_path, url=url(server))
@@ -246,19 +231,20 @@ def test_a_program_that_fails_is_told_with_its_words(program: str, server: SQLEn
 
 
 def test_a_server_killed_in_the_middle_is_a_crash_and_the_next_engine_is_measured(tmp_path: Path) -> None:
-    (tmp_path / "slow.yaml").write_text(SLOW)
-    engines = ("-e", ENGINES[0], "-e", "sqlite")
-    with started(tmp_path, "suite", "slow.yaml", "--quick", "--format", "csv", "--out", "run", *engines) as process:
+    def kill() -> tuple[list[psutil.Process], str]:
+        """The processes of the server, and its shared memory."""
         assert until(lambda: running(tmp_path) == "slow")
         (pid_file,) = tmp_path.glob("run/**/cluster/postmaster.pid")
         lines = pid_file.read_text().splitlines()
-        segment = lines[6].split()[1]
         servers = [psutil.Process(int(lines[0])), *psutil.Process(int(lines[0])).children(recursive=True)]
         assert until(lambda: busy(servers[0].pid))
         os.kill(servers[0].pid, signal.SIGKILL)
-        output = process.communicate(timeout=1200)[0].decode()
-    assert process.returncode == 1, output
-    rows = summary(tmp_path / "run")
+        return servers, lines[6].split()[1]
+
+    with ThreadPoolExecutor(1) as pool, trials_here("sqlite"):
+        killing = pool.submit(kill)
+        rows = summary(run_suite(tmp_path, SLOW, (ENGINES[0], "sqlite")))
+    servers, segment = killing.result()
     crashed = rows["slow", "postgresql"]
     assert (crashed["outcome"], "SIGKILL" in crashed["detail"]) == ("crashed", True), crashed
     assert "not reached" in rows["size", "postgresql"]["detail"]
