@@ -81,32 +81,21 @@ class Lies(Faulty):
             return ((key, value + 0.01 if key == 3 else value) for key, value in rows)
 
 
-class Prints(Faulty):
-    """Prints noise."""
-
-    class session_class(FaultySession):
-        def fault(self) -> None:
-            print("noise " * 1000)
-            os.write(1, b"\xff\x00 raw noise to file descriptor 1\n")
-            os.write(2, b"raw noise to file descriptor 2\n")
-
-
 class Leaves(Faulty):
-    """Leaves a child."""
+    """Prints noise, leaves a child, and crashes on close."""
 
     class session_class(FaultySession):
         left = False
 
         def fault(self) -> None:
+            print("noise " * 1000)
+            os.write(1, b"\xff\x00 raw noise to file descriptor 1\n")
+            os.write(2, b"raw noise to file descriptor 2\n")
             if not Leaves.session_class.left:
                 Leaves.session_class.left = True
                 # A daemon: it left the process group and its parent is gone.
                 daemon = "import os, time; os.setsid(); os.fork() and os._exit(0); time.sleep(3600)"
                 subprocess.run([sys.executable, "-c", daemon], check=True, env={"PATH": os.environ["PATH"]})
-
-
-class Closes(Faulty):
-    """Crashes on close."""
 
     def close(self) -> None:
         os.kill(os.getpid(), signal.SIGABRT)
