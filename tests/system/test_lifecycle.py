@@ -18,6 +18,7 @@ from dbbench.suite.steps.churn import ChurnStep
 from dbbench.workloads import churn, load
 from dbbench.workloads.context import StepContext
 from tests.conftest import TESTS, Dbbench, run_here, small_disk, summary
+from tests.trials_here import trials_here
 
 pytestmark = pytest.mark.matrix
 
@@ -29,8 +30,20 @@ ENGINES = ("sqlite", "duckdb")
 def run(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, str]:
     folder = tmp_path_factory.mktemp("life")
     engines = [word for name in ENGINES for word in ("-e", name)]
-    command = ["suite", "lifecycle", "--scale", "0.05", "--quick", *engines, "--out", "r"]
-    done = run_here(folder, *command, status=0)
+    command = [
+        "suite",
+        "lifecycle",
+        "--scale",
+        "0.05",
+        "--quick",
+        *engines,
+        "--format",
+        "csv,html,md,png",
+        "--out",
+        "r",
+    ]
+    with trials_here("duckdb"):
+        done = run_here(folder, *command, status=0)
     return folder / "r", done.stdout
 
 
@@ -150,7 +163,7 @@ def test_the_manifest_and_each_trial_tell_what_disturbed_them(run: tuple[Path, s
     assert {
         "others", "steal", "governor", "loadavg", "memory_available", "disk_free", "on_battery", "fdatasync",
     } <= set(noise)  # fmt: skip
-    for path in run[0].glob("trials/*/result.json"):
+    for path in run[0].glob("trials/*-sqlite/result.json"):
         result = json.loads(path.read_text())["noise"]
         assert 0 <= result["others"] <= 1
         assert 0 <= result["steal"] <= 1
@@ -158,7 +171,7 @@ def test_the_manifest_and_each_trial_tell_what_disturbed_them(run: tuple[Path, s
 
 
 def test_a_run_in_memory_is_lukewarm_and_warns(dbbench_here: Dbbench, tmp_path: Path) -> None:
-    with small_disk(tmp_path, "1g"):
+    with small_disk(tmp_path, "1g"), trials_here():
         asked = ("--scale", "0.02", "--quick", "-e", "sqlite", "--format", "csv", "--out", "disk/run")
         words = " ".join(dbbench_here("suite", "lifecycle", *asked, status=0).stdout.split())
         assert "lukewarm: 100% of the files stayed in the system's cache" in words
