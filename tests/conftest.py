@@ -186,29 +186,6 @@ def run_suite(
 
 
 @contextlib.contextmanager
-def trials_here() -> Iterator[None]:
-    """Trials are done in this process: no supervisor limits them, and nobody checks copies of their files.
-
-    The start of a trial's own processes takes longer than most of what a test has it do.
-    """
-    from dbbench.run import runner
-    from dbbench.run.supervisor import Supervisor
-    from dbbench.run.worker import Worker
-
-    def do(directory: Path, *_: object) -> None:
-        supervisor, worker = Supervisor(directory), Worker(directory)
-        patch.setattr(sys, "argv", ["worker", str(directory)])  # as in a process of its own
-        worker.setup.directory.parent.mkdir()
-        with open(directory / "stderr.txt", "w", encoding="utf-8") as said, contextlib.redirect_stderr(said):
-            worker.run()
-        supervisor._result("ended", 0, [], {}).write(directory)
-
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(runner, "_supervise", do)
-        yield
-
-
-@contextlib.contextmanager
 def started(
     folder: Path, *arguments: str, plugins: tuple[str, ...] = (), **variables: str
 ) -> Iterator[subprocess.Popen[bytes]]:

@@ -2,6 +2,7 @@
 
 import gc
 import shutil
+import sys
 from collections.abc import Iterator
 from contextlib import contextmanager, redirect_stderr
 from pathlib import Path
@@ -34,6 +35,7 @@ def trials_here(*engines: str) -> Iterator[None]:
         try:
             with pytest.MonkeyPatch.context() as inner, (directory / "stderr.txt").open("w") as file:
                 inner.setenv(VARIABLE, url)
+                inner.setattr(sys, "argv", ["worker", str(directory)])  # as in a process of its own
                 with redirect_stderr(file):
                     Worker(directory).run()
         finally:

@@ -6,8 +6,9 @@ from pathlib import Path
 import pytest
 
 from dbbench.testing.suite_text import suite_text
-from tests.conftest import Rows, run_suite, summary, trials_here
+from tests.conftest import Rows, run_suite, summary
 from tests.tables import one_table
+from tests.trials_here import trials_here
 
 pytestmark = pytest.mark.matrix
 

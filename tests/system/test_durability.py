@@ -14,7 +14,8 @@ from dbbench.durability.check import VOLATILE
 from dbbench.host import machine
 from dbbench.testing.contract import required, usable
 from dbbench.testing.suite_text import suite_text
-from tests.conftest import Dbbench, run_dbbench, started, trials_here
+from tests.conftest import Dbbench, run_dbbench, started
+from tests.trials_here import trials_here
 from tests.waiting import until
 
 pytestmark = pytest.mark.matrix

@@ -13,7 +13,8 @@ from dbbench.results.trial_files import Watched
 from dbbench.run import explain
 from dbbench.testing.contract import usable
 from dbbench.testing.suite_text import suite_text
-from tests.conftest import Dbbench, run_dbbench, run_here, trials_here
+from tests.conftest import Dbbench, run_dbbench, run_here
+from tests.trials_here import trials_here
 
 SMALL = Path(__file__).parents[1] / "unit" / "small.yaml"
 RECORDS = suite_text(

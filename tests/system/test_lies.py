@@ -5,7 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.conftest import Rows, run_suite, summary, trials_here
+from tests.conftest import Rows, run_suite, summary
+from tests.trials_here import trials_here
 
 pytestmark = pytest.mark.matrix
 

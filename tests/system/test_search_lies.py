@@ -6,7 +6,8 @@ from functools import cache
 import pytest
 
 from dbbench.testing.suite_text import suite_text
-from tests.conftest import Rows, run_suite, summary, trials_here
+from tests.conftest import Rows, run_suite, summary
+from tests.trials_here import trials_here
 
 pytestmark = pytest.mark.matrix
 
