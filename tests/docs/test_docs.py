@@ -28,6 +28,7 @@ from dbbench.suite.loader import builtin_suites, find_suite, load_suite, parse_s
 from dbbench.suite.model import Suite
 from dbbench.suite.steps.base import HIDDEN
 from tests.conftest import Dbbench, summary
+from tests.trials_here import trials_here
 
 ROOT = Path(__file__).resolve().parents[2]
 SUITES = (ROOT / "docs" / "suites.md").read_text("utf-8")
@@ -349,13 +350,14 @@ def test_the_pieces_of_the_page_make_a_suite_that_runs(tmp_path: Path, dbbench_h
     of_vectors = [{**scenario, "durability": "memory"} for scenario in scenarios if scenario["name"] == vectors]
     others = [scenario for scenario in scenarios if scenario["name"] != vectors]
     said, found = "", []
-    for engine, some, scale in (("sqlite", others, "1"), ("sqlite+vec", of_vectors, "0.1")):
+    for engine, some in (("sqlite", others), ("sqlite+vec", of_vectors)):
         used = {name: datasets[name] for name in {scenario["dataset"] for scenario in some}}
         suite = {"dbbench": 1, "name": "page", "title": "Page", "description": "Of the page's examples."}
         with (tmp_path / "page.yaml").open("w", encoding="utf-8") as file:
             YAML(typ="safe", pure=True).dump({**suite, "datasets": used, "scenarios": some}, file)
-        asked = ("--quick", "--scale", scale, "--format", "csv", "-e", engine)
-        done = dbbench_here("suite", "page.yaml", *asked, "--out", engine)
+        asked = ("--quick", "--scale", "0.1", "--format", "csv", "-e", engine)
+        with trials_here():
+            done = dbbench_here("suite", "page.yaml", *asked, "--out", engine)
         said += done.stdout + done.stderr
         found += [(step, row["outcome"]) for (step, name), row in summary(tmp_path / engine).items() if name == engine]
     rated = {step["name"] for step in steps if "rate" in step or "find" in step}
@@ -366,7 +368,8 @@ def test_the_pieces_of_the_page_make_a_suite_that_runs(tmp_path: Path, dbbench_h
 
 def test_the_example_suite_runs(tmp_path: Path, dbbench_here: Dbbench) -> None:
     example = ROOT / "docs" / "examples" / "tiny.yaml"
-    dbbench_here("suite", str(example), "--quick", "--engine", "sqlite", "--format", "csv", "--out", "run", status=0)
+    with trials_here():
+        dbbench_here("suite", str(example), "--quick", "-e", "sqlite", "--format", "csv", "--out", "run", status=0)
     steps = {step.name for scenario in load_suite(example).scenarios for step in scenario.steps}
     assert set(outcomes(tmp_path / "run")) == {(step, "ok") for step in steps}
 
