@@ -1,20 +1,42 @@
-"""Trials in this process, for what their worker finds: without a supervisor, and without checks of copies."""
+"""Runs with less than a user has, for tests of the rest: without the null engine, or with trials in this process.
+
+Such a trial has no supervisor, which keeps limits and clears up, and nobody checks copies of its engine's folder.
+"""
 
 import gc
 import shutil
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, redirect_stderr
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
+from dbbench import scripting
+from dbbench.analysis.budget import Stop
+from dbbench.engine.null import NULLS
 from dbbench.engine.urls import VARIABLE
+from dbbench.results.trial import Progress
 from dbbench.run import runner
+from dbbench.run.plan import Ready
 from dbbench.run.record import Planned
 from dbbench.run.supervisor import Supervisor
 from dbbench.run.worker import Worker
 from dbbench.run.worker_process import WorkerProcess
+
+
+@contextmanager
+def no_null_engine() -> Iterator[None]:
+    """Within it a run that is made in this process has no trials of null engines."""
+
+    def of_real_engines(ready: Ready, report: Callable[[Progress], None]) -> Stop | None:
+        trials = [trial for trial in ready.trials if trial.engine not in NULLS.values()]
+        return runner.run_trials(replace(ready, trials=trials), report)
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(scripting, "run_trials", of_real_engines)
+        yield
 
 
 @contextmanager
@@ -27,7 +49,7 @@ def trials_here(*engines: str) -> Iterator[None]:
 
     def carry_out(directory: Path, url: str, *more: object) -> None:
         engine = Planned.read(directory).trial.engine
-        if engines and engine not in engines and not engine.startswith("null"):
+        if engines and engine not in (*engines, *NULLS.values()):
             supervise(directory, url, *more)  # type: ignore[arg-type]
             return
         work = Path(WorkerProcess.read(directory).work)
