@@ -28,6 +28,7 @@ from dbbench_plugins.null import Null
 from tests.cluster import AHEAD, elsewhere
 from tests.conftest import Dbbench, everything_written
 from tests.network import ip
+from tests.trials_here import no_null_engine
 from tests.waiting import until
 
 pytestmark = pytest.mark.matrix
@@ -120,12 +121,13 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SQLEngine]:
     own.close()
 
 
-def test_clients_on_two_hosts(tmp_path: Path, dbbench: Dbbench, server: SQLEngine) -> None:
+def test_clients_on_two_hosts(tmp_path: Path, dbbench_here: Dbbench, server: SQLEngine) -> None:
     from tests.system.test_postgresql import url
 
     (tmp_path / "spread.yaml").write_text(SUITE)
     asked = ("--url", "postgresql=env:PG", "--cluster", "local:2", "--rounds", "1", "--format", "md", "--out", "run")
-    done = dbbench("suite", "spread.yaml", *asked, PG=url(server), status=0)
+    with no_null_engine():
+        done = dbbench_here("suite", "spread.yaml", *asked, PG=url(server), status=0)
     (result,) = (atomic_json.read(path) for path in tmp_path.glob("run/trials/*-postgresql/result.json"))
     steps = {step["name"]: step for step in result["steps"]}
     assert all(step["verified"] for step in steps.values())
