@@ -51,7 +51,7 @@ def rows(tmp_path_factory: pytest.TempPathFactory) -> Rows:
     with no_null_engine():
         found = summary(run_suite(tmp_path_factory.mktemp("honest"), "documents", HONEST, *SCALE, status=None))
     jsonb = ("--set", f"{DRIVERS[-1]}.documents=jsonb")
-    with trials_here():
+    with no_null_engine(), trials_here():
         return found | summary(
             run_suite(tmp_path_factory.mktemp("lies"), "documents", (*DRIVERS, *LIES), *SCALE, *jsonb)
         )

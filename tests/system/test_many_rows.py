@@ -19,7 +19,7 @@ import pytest
 from dbbench.engine import registry
 from dbbench.errors import Unavailable
 from tests.conftest import run_here, summary
-from tests.trials_here import trials_here
+from tests.trials_here import no_null_engine, trials_here
 
 pytestmark = pytest.mark.matrix
 
@@ -156,7 +156,7 @@ def run(tmp_path_factory: pytest.TempPathFactory, engines: list[str]) -> Path:
     )
     chosen = [word for name in (*engines, LIAR) for word in ("-e", name)]
     how = ("--rounds", "1", "--trial-timeout", "3600", "--format", "csv", "--out", "run")
-    with trials_here():
+    with no_null_engine(), trials_here():
         dbbench(folder, "suite", "mine.yaml", *how, *chosen, status=1)
     return folder / "run"
 

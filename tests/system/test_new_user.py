@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from tests.conftest import run_here, summary
-from tests.trials_here import trials_here
+from tests.trials_here import no_null_engine, trials_here
 
 pytestmark = pytest.mark.matrix
 
@@ -51,7 +51,7 @@ def rows(tmp_path_factory: pytest.TempPathFactory) -> dict[tuple[str, str], dict
             file.write(f"      - {{kind: query, name: {name}, title: {name}, sql: '{sql}'}}\n")
     chosen = [word for name in (*ENGINES, "faulty-always") for word in ("-e", name)]
     how = ("--rounds", "1", "--format", "csv,md", "--out", "run")
-    with trials_here():
+    with no_null_engine(), trials_here():
         run_here(folder, "suite", "shop.yaml", *how, *chosen, plugins=("faulty",), status=1)
     assert "Answer by DataFusion 55 from the same SQL." in (folder / "run" / "report" / "index.md").read_text()
     return summary(folder / "run")

@@ -71,7 +71,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
         file.write(QUERIES)
     engines = [word for name in ("sqlite", "duckdb", "faulty-second", "faulty-always") for word in ("-e", name)]
     how = ("--rounds", "1", "--format", "csv,md,html", "--out", "run")
-    with trials_here():
+    with no_null_engine(), trials_here():
         dbbench(folder, "suite", "mine.yaml", *how, *engines, status=1)
     return folder
 

@@ -37,7 +37,7 @@ def books(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture(scope="module")
 def faulty(tmp_path_factory: pytest.TempPathFactory, books: Path) -> Rows:
     """That run, and one of all others, clients in two threads."""
-    with trials_here():
+    with no_null_engine(), trials_here():
         others = run_suite(tmp_path_factory.mktemp("faulty"), TEXT, set(FAULTS) - {READS})
     return summary(books) | summary(others)
 
@@ -88,7 +88,7 @@ def kept(tmp_path_factory: pytest.TempPathFactory) -> Rows:
     for now, briefer in BRIEFER.items():
         assert text.count(now) == 1
         text = text.replace(now, briefer)
-    with trials_here():
+    with no_null_engine(), trials_here():
         return summary(
             run_suite(tmp_path_factory.mktemp("kept"), text, KEEPERS, "--quick", "--scale", "0.02", status=None)
         )
