@@ -4,18 +4,22 @@ Such a trial has no supervisor, which keeps limits and clears up, and nobody che
 """
 
 import gc
+import os
 import shutil
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, redirect_stderr
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
+import psutil
 import pytest
 
 from dbbench import scripting
 from dbbench.analysis.budget import Stop
 from dbbench.engine.null import NULLS
+from dbbench.engine.size import File
 from dbbench.engine.urls import VARIABLE
 from dbbench.results.trial import Progress
 from dbbench.run import runner
@@ -24,6 +28,7 @@ from dbbench.run.record import Planned
 from dbbench.run.supervisor import Supervisor
 from dbbench.run.worker import Worker
 from dbbench.run.worker_process import WorkerProcess
+from dbbench.workloads import ondisk
 
 
 @contextmanager
@@ -45,7 +50,10 @@ def trials_here(*engines: str) -> Iterator[None]:
 
     The processes of a trial take two seconds to start, most often far more than its steps.
     """
-    supervise = runner._supervise
+    supervise, open_files = runner._supervise, ondisk._open_files
+
+    def opened_by_others(process: psutil.Process, *more: Any) -> list[File]:
+        return [] if process.pid == os.getpid() else open_files(process, *more)  # not pytest's own
 
     def carry_out(directory: Path, url: str, *more: object) -> None:
         engine = Planned.read(directory).trial.engine
@@ -58,10 +66,11 @@ def trials_here(*engines: str) -> Iterator[None]:
             with pytest.MonkeyPatch.context() as inner, (directory / "stderr.txt").open("w") as file:
                 inner.setenv(VARIABLE, url)
                 inner.setattr(sys, "argv", ["worker", str(directory)])  # as in a process of its own
+                inner.setattr(gc, "freeze", lambda: None)  # or this trial's garbage would stay for ever
+                inner.setattr(ondisk, "_open_files", opened_by_others)
                 with redirect_stderr(file):
                     Worker(directory).run()
         finally:
-            gc.unfreeze()
             shutil.rmtree(work)
         Supervisor(directory)._result("ended", 0, [], {}).write(directory)
 
