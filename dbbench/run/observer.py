@@ -80,6 +80,7 @@ class Observer:
         self.names: dict[int, str] = {}
         self.samples: list[Sample] = []
         self.started = time.monotonic()
+        self._sample()  # before the step begins: it may end the process at once
 
     def _profilers(self, py_spy: str, perf: str) -> tuple[Profiler | None, Profiler | None]:
         rate = str(RATE)
@@ -107,7 +108,6 @@ class Observer:
         hold.
         """
         received = b""
-        self._sample()
         while not self._alone():
             if not select.select([sys.stdin], [], [], _EVERY_SECONDS)[0]:
                 self._sample()
