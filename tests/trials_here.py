@@ -55,10 +55,10 @@ def trials_here(*engines: str) -> Iterator[None]:
     def opened_by_others(process: psutil.Process, *more: Any) -> list[File]:
         return [] if process.pid == os.getpid() else open_files(process, *more)  # not pytest's own
 
-    def carry_out(directory: Path, url: str, *more: object) -> None:
+    def carry_out(directory: Path, url: str, *more: Any) -> None:
         engine = Planned.read(directory).trial.engine
         if engines and engine not in (*engines, *NULLS.values()):
-            supervise(directory, url, *more)  # type: ignore[arg-type]
+            supervise(directory, url, *more)
             return
         work = Path(WorkerProcess.read(directory).work)
         work.mkdir(parents=True)
