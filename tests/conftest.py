@@ -111,6 +111,14 @@ def _interruptible() -> None:
         signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
+@pytest.fixture(scope="session", autouse=True)
+def _supervisors() -> Iterator[None]:
+    from tests.supervisors import shared_supervisors
+
+    with shared_supervisors():
+        yield
+
+
 Dbbench = Callable[..., subprocess.CompletedProcess[str]]
 
 

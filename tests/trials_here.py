@@ -23,11 +23,11 @@ from dbbench.engine.size import File
 from dbbench.engine.urls import VARIABLE
 from dbbench.results.trial import Progress
 from dbbench.run import runner
+from dbbench.run.order import TrialOrder
 from dbbench.run.plan import Ready
-from dbbench.run.record import Planned
+from dbbench.run.supervision import Supervision
 from dbbench.run.supervisor import Supervisor
 from dbbench.run.worker import Worker
-from dbbench.run.worker_process import WorkerProcess
 from dbbench.workloads import ondisk
 
 
@@ -50,17 +50,18 @@ def trials_here(*engines: str) -> Iterator[None]:
 
     The processes of a trial take two seconds to start, most often far more than its steps.
     """
-    supervise, open_files = runner._supervise, ondisk._open_files
+    supervise, open_files = Supervision.supervise, ondisk._open_files
 
     def opened_by_others(process: psutil.Process, *more: Any) -> list[File]:
         return [] if process.pid == os.getpid() else open_files(process, *more)  # not pytest's own
 
-    def carry_out(directory: Path, url: str, *more: Any) -> None:
-        engine = Planned.read(directory).trial.engine
+    def carry_out(supervision: Supervision, directory: Path, url: str, *more: Any) -> None:
+        order = TrialOrder.read(directory)
+        engine = order.trial.engine
         if engines and engine not in (*engines, *NULLS.values()):
-            supervise(directory, url, *more)
+            supervise(supervision, directory, url, *more)
             return
-        work = Path(WorkerProcess.read(directory).work)
+        work = Path(order.process.work)
         work.mkdir(parents=True)
         try:
             with pytest.MonkeyPatch.context() as inner, (directory / "stderr.txt").open("w") as file:
@@ -75,5 +76,5 @@ def trials_here(*engines: str) -> Iterator[None]:
         Supervisor(directory)._result("ended", 0, [], {}).write(directory)
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(runner, "_supervise", carry_out)
+        patch.setattr(Supervision, "supervise", carry_out)
         yield

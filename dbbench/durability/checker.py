@@ -30,6 +30,7 @@ from dbbench.durability.check import (
 )
 from dbbench.host import atomic_json
 from dbbench.host.processes import (
+    INTERRUPTED,
     adopt_orphans,
     descendants,
     end_with_parent,
@@ -43,7 +44,6 @@ from dbbench.host.processes import (
 )
 from dbbench.results.crash_checks import CheckVerdict, Kills, Syncs, TierCheck
 from dbbench.results.outcome import Outcome, no_space
-from dbbench.run.supervisor import INTERRUPTED
 from dbbench.suite.model import Tier
 
 #: A writer is killed this many seconds after its first commit, at least and at most.

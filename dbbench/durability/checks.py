@@ -16,12 +16,11 @@ from dbbench.engine import registry
 from dbbench.engine.probe import Probed, probe
 from dbbench.errors import UserError
 from dbbench.host import atomic_json, machine
-from dbbench.host.processes import environment, python, stop
+from dbbench.host.processes import INTERRUPTED, environment, python, stop
 from dbbench.message import did_you_mean
 from dbbench.results import crash_checks
 from dbbench.results.crash_checks import CheckVerdict, CrashCheck, Subject, TierCheck, TierChecks
 from dbbench.run.request import check_options
-from dbbench.run.supervisor import INTERRUPTED
 from dbbench.suite.model import Tier
 
 _GRACE_SECONDS = 20

@@ -15,6 +15,8 @@ from pathlib import Path
 
 import psutil
 
+#: The status that a child of ours exits with when it was interrupted.
+INTERRUPTED = 130
 _IPC_RMID = 0  # shmctl(2)
 _MAPPED = re.compile(r" (/dev/shm/[^/\n]+)$", re.MULTILINE)
 _SET_PARENT_DEATH_SIGNAL = 1  # prctl(2), Linux

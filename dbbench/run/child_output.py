@@ -18,7 +18,7 @@ _SECONDS = 5
 
 
 class Output:
-    """One stream of a child, taken by a thread. The child gets `writer`; `finish` when it has ended."""
+    """One stream of a child, which gets `writer`. Call `take` when it is started, and `finish` when it has ended."""
 
     def __init__(self, path: Path) -> None:
         self.path = path
@@ -26,6 +26,9 @@ class Output:
         self.head, self.tail, self.left_out = bytearray(), bytearray(), 0
         self.file = path.open("wb", buffering=0)
         self.thread = threading.Thread(target=self._take, daemon=True)
+
+    def take(self) -> None:
+        """Begin to take what the child prints, in a thread."""
         self.thread.start()
 
     def finish(self, hidden: Sequence[str]) -> None:

@@ -5,18 +5,20 @@ Its supervisor stops the worker and all that it has started, copies the folder, 
 the operating system was given; whether that is on the disk it can't show.
 
 Then a new process opens the copy with the same plugin and makes the step's own check. It gets the step's name and what
-the steps so far must have left. Imports take most of the time, so one process, the checker, makes them and forks for
-each copy. It is no part of the trial, so it also computes the answers that can't be known before.
+the steps so far must have left. Imports take most of the time, so one process, the checker, has made them and
+forks for each copy. It is no part of the trial, so it also computes the answers that can't be known before.
 """
 
+import multiprocessing
 import os
 import pickle
+import select
 import shutil
 import signal
 import subprocess
 import sys
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -27,6 +29,7 @@ import psutil
 from dbbench.host import atomic_json
 from dbbench.host.processes import descendants, end_with_parent
 
+_FORK = multiprocessing.get_context("fork")
 #: The descriptors that a worker asks by, and hears the answer on.
 VARIABLE = "DBBENCH_COPIES"
 #: Larger folders, and ones of more files, take too long to copy. A PostgreSQL of ten tables has some 1,000 files.
@@ -51,9 +54,16 @@ class Verdict:
 class Copies:
     """The supervisor's end: a thread that copies and checks whenever the worker asks."""
 
-    def __init__(self, data: Path, start_checker: Callable[[], subprocess.Popen[bytes]]) -> None:
-        self._data, self._start_checker = data, start_checker
-        self._checker: subprocess.Popen[bytes] | None = None
+    def __init__(self, data: Path, check: Callable[[], None], error: int) -> None:
+        """Fork the checker, which calls `check` when it is first asked: later this process has other threads."""
+        self._data = data
+        theirs, asks = os.pipe()
+        answers, says = os.pipe()
+        self._checker = _FORK.Process(target=_wait_and_check, args=(check, (theirs, says, error)))
+        self._checker.start()
+        os.close(theirs)
+        os.close(says)
+        self._asks, self._verdicts = open(asks, "wb", buffering=0), open(answers, "rb")  # noqa: SIM115 - until `end`
         self._asked, worker_asks = os.pipe()
         worker_hears, self._answers = os.pipe()
         self.theirs = (worker_asks, worker_hears)
@@ -67,10 +77,10 @@ class Copies:
 
     def end(self) -> None:
         """End the checker, whatever it does."""
-        if self._checker:
-            self._checker.kill()
-            with suppress(OSError), self._checker:  # what it was asked last may not have reached it
-                pass
+        self._checker.kill()
+        self._checker.join()
+        self._asks.close()
+        self._verdicts.close()
 
     def _serve(self, worker: int) -> None:
         with open(self._asked, "rb") as asked:
@@ -90,15 +100,8 @@ class Copies:
             return _copied(self._data, copy_of(self._data))
 
     def _checked(self) -> str:
-        if self._checker and self._checker.poll() is not None:
-            self.end()
-            self._checker = None
-        checker = self._checker = self._checker or self._start_checker()
-        assert checker.stdin
-        assert checker.stdout
-        checker.stdin.write(_CHECK)
-        checker.stdin.flush()
-        status = int(checker.stdout.readline() or checker.wait())
+        self._asks.write(_CHECK)
+        status = int(self._verdicts.readline() or -1)
         return f"the process that opened it ended with {status}" if status else ""
 
 
@@ -164,6 +167,17 @@ def question(data: Path) -> Any:
 def answer(data: Path, verdict: Verdict) -> None:
     """Leave the verdict to the trial that asked."""
     atomic_json.write(data.with_name(_ANSWER), asdict(verdict))
+
+
+def _wait_and_check(check: Callable[[], None], streams: Sequence[int]) -> None:
+    """Call `check` in the forked process, whose standard streams are these, when there is a question."""
+    end_with_parent()
+    for ours, given in enumerate(streams):
+        os.dup2(given, ours)
+    os.closerange(len(streams), os.sysconf("SC_OPEN_MAX"))
+    select.select([0], [], [])
+    sys.stdin = open(0, closefd=False)  # noqa: SIM115 - multiprocessing has put another in its place
+    check()
 
 
 @contextmanager

@@ -20,6 +20,7 @@ from dbbench.run.plan import Ready
 from dbbench.run.resume import changed
 from dbbench.run.runner import carry_out, order_of
 from dbbench.run.seal import Seal
+from dbbench.run.supervision import Supervision
 from dbbench.suite.model import Scenario
 from dbbench.suite.steps import AnyStep
 from dbbench.suite.steps.query import QueryStep
@@ -48,7 +49,7 @@ def explain(
         raise UserError(f"{run.path} can't be explained here: {what} was {then} then, and is {now} now")
     watch = Watch(step=chosen.name, seconds=seconds, py_spy=_program("py-spy"), perf=_program("perf"))
     before = scenario.steps[: scenario.steps.index(chosen)]
-    with run.locked() as lock:
+    with run.locked() as lock, Supervision(run.path, lock) as supervision:
         folder = _folder(run, chosen.name)
         found = []
         for name in names:
@@ -56,11 +57,13 @@ def explain(
             trial = Trial(f"explain-{name}", scenario.name, name, 2)
             steps = (*before, _longer(chosen, run, trial, seconds))
             part = scenario.model_copy(update={"steps": steps})
-            found.append(_one(ready, trial, part, watch, folder, lock))
+            found.append(_one(ready, trial, part, watch, folder, supervision))
     return folder, found
 
 
-def _one(ready: Ready, trial: Trial, scenario: Scenario, watch: Watch, folder: Path, lock: Sequence[int]) -> Explained:
+def _one(
+    ready: Ready, trial: Trial, scenario: Scenario, watch: Watch, folder: Path, supervision: Supervision
+) -> Explained:
     """One trial up to the step."""
     directory, seal = plain_file.folder(folder, trial.engine), Seal(ready.run)
     order = order_of(ready, trial, directory)
@@ -74,7 +77,7 @@ def _one(ready: Ready, trial: Trial, scenario: Scenario, watch: Watch, folder: P
         }
     )
     try:
-        carry_out(ready, order, directory, lock, lambda _step, _note: None)
+        carry_out(ready, order, directory, supervision, lambda _step, _note: None)
     finally:
         undone = seal.restore(trial.id)
     try:

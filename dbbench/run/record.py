@@ -1,4 +1,4 @@
-"""How far a trial is: what was planned, and the worker's record (`steps.json`). It imports no models of suites."""
+"""How far a trial is: the worker's record (`steps.json`)."""
 
 from pathlib import Path
 from typing import Self
@@ -6,22 +6,7 @@ from typing import Self
 from pydantic import BaseModel, ConfigDict
 
 from dbbench.host import atomic_json
-from dbbench.results.trial import StepResult, Trial, TrialRecord
-
-
-class Planned(BaseModel):
-    """The part of a trial's order that its supervisor reads."""
-
-    model_config = ConfigDict(defer_build=True, frozen=True)
-
-    trial: Trial
-    #: Names of its steps.
-    steps: tuple[str, ...]
-
-    @classmethod
-    def read(cls, directory: Path) -> Self:
-        """Read it from the order in a trial's directory."""
-        return cls.model_validate(atomic_json.read(directory / "trial.json"))
+from dbbench.results.trial import StepResult, TrialRecord
 
 
 class RunningStep(BaseModel):

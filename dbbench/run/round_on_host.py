@@ -19,13 +19,13 @@ from dbbench.cluster.leased import HostMachine, HostReply, Line, obey
 from dbbench.datasets.cache import Files
 from dbbench.errors import UserError
 from dbbench.host import control_group
+from dbbench.host.processes import INTERRUPTED
 from dbbench.results.run_directory import Manifest, Run
 from dbbench.results.trial import Progress, Trial
 from dbbench.run.data import answers_again, drawn_again
 from dbbench.run.plan import Ready
 from dbbench.run.releases import found_again
 from dbbench.run.runner import run_trials
-from dbbench.run.supervisor import INTERRUPTED
 from dbbench.suite.loader import parse_suite
 
 

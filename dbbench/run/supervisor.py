@@ -1,16 +1,19 @@
-"""`python -m dbbench.run.supervisor DIR`: keeps one worker within its limits and clears up after it.
+"""`python -m dbbench.run.supervisor RUN`: keeps workers within their limits and clears up after them.
 
-A small process of its own between dbbench and the worker. It runs no driver's code, so it always
-answers signals; it is made the parent of all the worker's orphans, so none can get away; and when
-dbbench itself is killed, even with SIGKILL, it notices that its parent is another and ends the trial.
+A process of its own between dbbench and the worker. It runs no driver's code, so it always answers signals; it is made
+the parent of all the worker's orphans, so none can get away; and when dbbench itself is killed, even with SIGKILL, it
+notices that its parent is another and ends the trial.
 
-Leaves DIR/result.json when the trial came to an end by itself or by a limit, and when it was interrupted
-only says on standard error what it could not remove. The trial's work directory is gone in every case.
+Each line of standard input is a trial: JSON of its directory, the process id of dbbench, and the environment. It leaves
+`result.json` in the directory when the trial came to an end by itself or by a limit, and when it was interrupted only
+says on standard error what it could not remove. The trial's work directory is gone in every case.
 """
 
 from __future__ import annotations
 
 import contextlib
+import gc
+import json
 import os
 import shutil
 import signal
@@ -18,9 +21,8 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import psutil
 
@@ -28,7 +30,9 @@ from dbbench.engine.urls import VARIABLE, secrets
 from dbbench.host import interference
 from dbbench.host.control_group import Group
 from dbbench.host.processes import (
+    INTERRUPTED,
     adopt_orphans,
+    descendants,
     ended,
     environment,
     first_on_path,
@@ -39,14 +43,14 @@ from dbbench.host.processes import (
     signal_name,
 )
 from dbbench.results.outcome import Outcome, disk_is_full
+from dbbench.results.trial import StepResult, TrialRecord, TrialResult, fault
 from dbbench.run.child_output import Output
 from dbbench.run.copies import Copies
-from dbbench.run.worker_process import WorkerProcess
+from dbbench.run.order import TrialOrder
+from dbbench.run.record import RunningStep, WorkerRecord
 
-if TYPE_CHECKING:
-    from dbbench.results.trial import TrialResult
-
-INTERRUPTED = 130
+#: What standard output gets when a trial is over. Each second it gets a dot.
+FINISHED = b"\n"
 _PRINTED = ("stdout.txt", "stderr.txt")
 _TABLES_LEFT = "its tables may still be at the URL: drop them before the next run"
 _POLL_SECONDS = 0.1
@@ -61,10 +65,11 @@ _REMOVE_SECONDS = 15  # less than what dbbench gives a supervisor to end
 class Supervisor:
     """One worker and everything it may start."""
 
-    def __init__(self, directory: Path) -> None:
+    def __init__(self, directory: Path, parent: int = 0) -> None:
         self.directory = directory
-        self.process = WorkerProcess.read(directory)
-        self.parent = os.getppid()
+        self.order = TrialOrder.read(directory)
+        self.process = self.order.process
+        self.parent = parent or os.getppid()
         self.started, self.began = time.time(), time.monotonic()  # the first to show, the other to reckon with
         self.stop = ""
         self.seen: dict[int, psutil.Process] = {}
@@ -74,11 +79,12 @@ class Supervisor:
 
     def run(self) -> int:
         """Run the worker to its end. The exit status: 0, or 130 if the trial was interrupted."""
-        for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP, signal.SIGUSR1):
-            signal.signal(number, self._interrupt)
-        adopt_orphans()
+        _handle_signals(self._interrupt)
         work = Path(self.process.work)
         self.output, self.error = (Output(self.directory / name) for name in _PRINTED)
+        self.copies = Copies(work / "data", self._check_copies, self.error.writer)
+        self.output.take()
+        self.error.take()
         before = interference.reading()
         try:
             worker = self._start(work)
@@ -86,8 +92,6 @@ class Supervisor:
                 self.copies.serve(worker.pid)
                 if self.group:
                     self.group.add(worker.pid)  # it has hardly begun
-                import dbbench.run.record  # noqa: F401 - it takes 0.2 s, which the worker now needs for its own imports
-
                 ending = self._watch(worker, time.monotonic() + self.process.seconds)
                 if self.group and self.group.kills():
                     ending = "memory limit"
@@ -130,28 +134,31 @@ class Supervisor:
     def _start(self, work: Path) -> subprocess.Popen[bytes]:
         work.mkdir(mode=0o700, parents=True)
         (work / "tmp").mkdir(mode=0o700)
-        self.copies = copies = Copies(work / "data", self._start_checker)
         return subprocess.Popen(
             python("dbbench.run.worker", str(self.directory), program=self.process.python),
             stdin=subprocess.DEVNULL,
             stdout=self.output.writer,
             stderr=self.error.writer,
-            env=environment(TMPDIR=str(work / "tmp"), **self._packages(), **self.process.env, **copies.variables),
+            env=environment(TMPDIR=str(work / "tmp"), **self._packages(), **self.process.env, **self.copies.variables),
             cwd=work / "tmp",  # drivers look for files of theirs in the current folder
             start_new_session=True,
-            pass_fds=copies.theirs,
+            pass_fds=self.copies.theirs,
         )
 
-    def _start_checker(self) -> subprocess.Popen[bytes]:
-        """Start the process that has copies of the engine's folder checked."""
-        return subprocess.Popen(
-            python("dbbench.run.worker", str(self.directory), "check-copies", program=self.process.python),
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            stderr=self.error.writer,
-            env=environment(TMPDIR=str(Path(self.process.work) / "tmp"), **self._packages(), **self.process.env),
-            cwd=Path(self.process.work) / "tmp",
-        )
+    def _check_copies(self) -> None:
+        """Check them in this process, which has made the imports, or in the Python and environment of the trial."""
+        temporary = os.path.join(self.process.work, "tmp")
+        os.chdir(temporary)
+        command = python("dbbench.run.worker", str(self.directory), "check-copies", program=self.process.python)
+        changed = {**self._packages(), **self.process.env}
+        if changed or self.process.python:
+            os.execve(command[0], command, environment(TMPDIR=temporary, **changed))  # noqa: S606 - our own
+        from dbbench.run import worker
+
+        _handle_signals(signal.SIG_DFL)
+        os.environ["TMPDIR"] = temporary
+        sys.argv = command[-3:]
+        worker.main()
 
     def _packages(self) -> dict[str, str]:
         """Path of another release of the engine's package, if the trial is of one."""
@@ -201,10 +208,7 @@ class Supervisor:
 
     def _result(self, ending: str, status: int, remarks: list[str], disturbed: Mapping[str, object]) -> TrialResult:
         """The worker's own record, with an outcome for every step that it did not come to."""
-        from dbbench.results.trial import StepResult, TrialRecord, fault
-        from dbbench.run.record import Planned, WorkerRecord
-
-        planned, record = Planned.read(self.directory), WorkerRecord()
+        record = WorkerRecord()
         outcome, detail = self._ending(ending, status)
         try:
             record = WorkerRecord.read(self.directory)
@@ -218,7 +222,7 @@ class Supervisor:
             last = record.steps[-1]
             if last.outcome in (Outcome.FAILED, Outcome.CRASHED):
                 steps[last.name] = last.because(outcome, f"{detail}; {last.detail}")
-        for name in planned.steps:
+        for name in self.order.steps:
             if name not in steps:
                 reached = record.running in (None, name)
                 text = detail if reached else f"not reached: {detail} in {record.running}"
@@ -226,9 +230,9 @@ class Supervisor:
         for name, step in steps.items():
             if step.outcome in (Outcome.FAILED, Outcome.CRASHED) and disk_is_full(step.detail):
                 steps[name] = step.because(Outcome.DISK_FULL, step.detail)
-        if done == len(planned.steps) and (status or ending != "ended" or not record.ended):
+        if done == len(self.order.steps) and (status or ending != "ended" or not record.ended):
             remarks.append(f"after its last step: {detail}")
-        return planned.trial.result(
+        return self.order.trial.result(
             steps.values(),
             **record.model_dump(include={*TrialRecord.model_fields} - {"steps"}),
             remarks=remarks,
@@ -261,8 +265,6 @@ class Supervisor:
 
     def _has_made_tables(self) -> bool:
         """Whether the worker has made tables at a URL and not removed them."""
-        from dbbench.run.record import RunningStep
-
         return RunningStep.so_far(self.directory).made
 
     def _ending(self, ending: str, status: int) -> tuple[Outcome, str]:
@@ -291,6 +293,11 @@ def _beat() -> None:
             time.sleep(1)
 
 
+def _handle_signals(handler: Callable[[int, object], None] | signal.Handlers) -> None:
+    for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP, signal.SIGUSR1):
+        signal.signal(number, handler)
+
+
 def _umask() -> int:
     mask = os.umask(0o077)
     os.umask(mask)
@@ -298,10 +305,23 @@ def _umask() -> int:
 
 
 def main() -> None:
-    """Supervise the trial in the directory that the first argument names."""
+    """Supervise the trials that standard input names."""
     forbid_core_dumps()
     threading.Thread(target=_beat, daemon=True).start()
-    status = Supervisor(Path(sys.argv[1])).run()
+    import dbbench.run.worker  # noqa: F401 - what checks copies is forked, and needs it
+
+    gc.freeze()
+    adopt_orphans()
+    status = 0
+    for line in sys.stdin:
+        directory, parent, variables = json.loads(line)
+        os.environ.clear()
+        os.environ |= variables
+        status = Supervisor(Path(directory), parent).run()
+        _handle_signals(signal.SIG_DFL)  # between trials there is nothing to clear up
+        if status or descendants():  # what could not be killed is no business of the next trial
+            break
+        os.write(sys.stdout.fileno(), FINISHED)
     os._exit(status)  # all is written; an interpreter would take its time to take itself apart
 
 

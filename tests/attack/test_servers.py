@@ -119,6 +119,7 @@ def test_what_a_trial_writes_is_its_users_until_it_is_cleared(tmp_path: Path) ->
 
 def test_of_a_flood_the_first_and_the_last_are_kept(tmp_path: Path) -> None:
     output = Output(tmp_path / "stdout.txt")
+    output.take()
     flood = "import sys; sys.stdout.write('first\\n' + 'm' * 100_000_000 + '\\nlast\\n')"
     subprocess.run([sys.executable, "-c", flood], stdout=output.writer, check=True)
     output.finish([])
@@ -133,6 +134,7 @@ def test_of_a_flood_the_first_and_the_last_are_kept(tmp_path: Path) -> None:
 @pytest.mark.parametrize("size", [100, 2 * PART, 5 * PART])
 def test_no_secret_stays_where_output_is_cut(tmp_path: Path, shift: int, size: int) -> None:
     output = Output(tmp_path / "stdout.txt")
+    output.take()
     text = "x" * shift + SECRET * (size // len(SECRET)) + "y" * shift
     with os.fdopen(os.dup(output.writer), "w") as file:
         file.write(text)
@@ -151,6 +153,7 @@ def test_a_full_disk_costs_the_last_part_of_an_output_and_no_result(
         raise OSError(28, "No space left on device")
 
     output = Output(tmp_path / "stdout.txt")
+    output.take()
     os.write(output.writer, SECRET.encode())
     monkeypatch.setattr(Path, "write_text", full)
     output.finish([SECRET])
@@ -161,6 +164,7 @@ def test_a_full_disk_costs_the_last_part_of_an_output_and_no_result(
 def test_a_full_disk_ends_no_child_that_prints(tmp_path: Path) -> None:
     (tmp_path / "stdout.txt").symlink_to("/dev/full")
     output = Output(tmp_path / "stdout.txt")
+    output.take()
     flood = "import sys; sys.stdout.write('m' * 1_000_000)"
     done = subprocess.run([sys.executable, "-c", flood], stdout=output.writer, check=False)
     output.finish([])

@@ -3,6 +3,7 @@
 import fcntl
 import os
 import signal
+from functools import partial
 from pathlib import Path
 
 import psutil
@@ -10,13 +11,16 @@ import pytest
 
 from dbbench.errors import UserError
 from dbbench.host import control_group
-from dbbench.run import runner
+from dbbench.host.processes import python
+from dbbench.run import runner, supervision
 from dbbench.run.begin import new_run
 from dbbench.run.plan import plan
 from dbbench.run.request import Request
+from dbbench.run.supervision import Supervision
 from dbbench.suite.loader import find_suite, load_suite
 from tests.conftest import Dbbench, started, summary
 from tests.trials_here import trials_here
+from tests.unit.orders import order
 from tests.waiting import until
 
 pytestmark = pytest.mark.matrix
@@ -95,7 +99,8 @@ def test_an_interrupted_run_can_be_resumed(
 
 @pytest.mark.usefixtures("faulty_engines")
 def test_a_stopped_supervisor_ends_its_trial_alone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(runner, "_SILENT_SECONDS", 5)
+    monkeypatch.setattr(supervision, "_SILENT_SECONDS", 5)
+    monkeypatch.setattr(supervision, "python", partial(python))  # a supervisor that no other run has
     request = Request("invoices", engines=ENGINES[:2], rounds=1, scale=0.02, out=tmp_path / "run", seed=SEED)
     ready = new_run(request)
 
@@ -114,6 +119,16 @@ def test_a_stopped_supervisor_ends_its_trial_alone(tmp_path: Path, monkeypatch: 
     assert {step.outcome for (engine, _), step in found.items() if engine != "faulty-hangs"} == {"ok"}
     assert not processes(tmp_path)
     assert not list(tmp_path.glob("run/trials/*/work"))
+
+
+def test_a_supervisor_ends_with_its_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(supervision, "python", partial(python))
+    order(tmp_path)
+    with Supervision(tmp_path, ()) as ours:
+        ours.supervise(tmp_path, "", 60, lambda *_: None)
+        process = ours._process
+    assert process
+    assert process.returncode == -signal.SIGTERM
 
 
 def test_a_finished_run_is_only_reported_again_and_by_one_at_a_time(tmp_path: Path, dbbench_here: Dbbench) -> None:

@@ -12,7 +12,7 @@ from dbbench.analysis import fleet
 from dbbench.cluster.leased import HostMachine, HostReply
 from dbbench.errors import RunError, UserError
 from dbbench.host import atomic_json
-from dbbench.host.processes import environment, python
+from dbbench.host.processes import INTERRUPTED, environment, python
 from dbbench.loadgen.job import Failure
 from dbbench.report.run_view import view
 from dbbench.results.run_directory import Run
@@ -23,7 +23,6 @@ from dbbench.run.fleet import PROGRAM, Rounds, refuse_fleet
 from dbbench.run.plan import plan
 from dbbench.run.request import Request
 from dbbench.run.round_on_host import ROUND_ORDER, packed, serve
-from dbbench.run.supervisor import INTERRUPTED
 from dbbench.suite.loader import find_suite, load_suite, parse_suite
 from tests.fabricated import MANY, Fake, fabricate
 from tests.unit.piped import piped

@@ -61,7 +61,8 @@ def test_a_meter_adds_up_what_was_used_in_its_blocks_alone() -> None:
 
 def test_the_servers_processes_count_too() -> None:
     readings = iter([5, 25])
-    meter = meter_of(Served(pids=[os.getpid()]), own=iter([100, 101]).__next__, of=lambda _process: next(readings))
+    of = Mock(side_effect=lambda process: next(readings) if process.pid == os.getpid() else 0)
+    meter = meter_of(Served(pids=[os.getpid()]), own=iter([100, 101]).__next__, of=of)
     with meter:
         pass
     assert nanoseconds(meter) == 21

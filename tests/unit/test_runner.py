@@ -20,10 +20,11 @@ from dbbench.host import atomic_json, plain_file, processes
 from dbbench.results.outcome import Outcome
 from dbbench.results.run_directory import Run
 from dbbench.results.trial import TrialResult
-from dbbench.run import copies, runner
+from dbbench.run import copies, runner, supervision
 from dbbench.run.copies import AskedCopies, Copies, Verdict
 from dbbench.run.plan import Ready, trials_of
 from dbbench.run.record import RunningStep
+from dbbench.run.supervision import Supervision
 from dbbench.run.supervisor import _umask
 from dbbench.run.worker import Worker
 from dbbench.suite.model import Tier
@@ -57,7 +58,7 @@ def again(run: Run, invoices_files: Files, monkeypatch: pytest.MonkeyPatch) -> A
         ran = []
         trials = trials_of(run)
 
-        def supervise(directory: Path, *_: object) -> None:
+        def supervise(_self: Supervision, directory: Path, *_: object) -> None:
             trial = next(each for each in trials if each.id == directory.name)
             result = result_of(run, trial, FAKES.get(trial.engine, Fake("Null")))
             change(result)
@@ -67,7 +68,7 @@ def again(run: Run, invoices_files: Files, monkeypatch: pytest.MonkeyPatch) -> A
             if event.result is not None:
                 ran.append(event.result)
 
-        monkeypatch.setattr(runner, "_supervise", supervise)
+        monkeypatch.setattr(Supervision, "supervise", supervise)
         answers = {"join-1": str(files.directory / "answer")} if files is not invoices_files else {}
         runner.run_trials(Ready(run, trials, {"invoices": files}, {"invoices": answers}), note)
         return ran
@@ -235,16 +236,18 @@ STILL = {
 def test_a_supervisor_that_stands_still_is_the_outcome_of_its_trial(
     script: str, silent: float, late: float, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
-    monkeypatch.setattr(runner, "_SILENT_SECONDS", silent)
-    monkeypatch.setattr(runner, "_LATE_SECONDS", late)
-    monkeypatch.setattr(runner, "_GRACE_SECONDS", 0.5)
-    monkeypatch.setattr(runner, "python", lambda *_: [sys.executable, "-c", HEAD + script])
+    monkeypatch.setattr(supervision, "_SILENT_SECONDS", silent)
+    monkeypatch.setattr(supervision, "_LATE_SECONDS", late)
+    monkeypatch.setattr(supervision, "_GRACE_SECONDS", 0.5)
+    monkeypatch.setattr(supervision, "python", lambda *_: [sys.executable, "-c", HEAD + script])
+    before = {*psutil.Process().children()}
     (tmp_path / "work").mkdir()
     order(tmp_path, FILL, "kind: keyvalue, name: at-work, title: Read, operation: read")
     done = {"steps": [{"name": "fill", "outcome": "ok", "detail": ""}], "running": "at-work", "notes": [], "made": True}
     atomic_json.write(tmp_path / "steps.json", done)
     (tmp_path / "stdout.txt").write_text("connecting to me:geheim-4711@host")
-    runner._supervise(tmp_path, "theirs://me:geheim-4711@host", (), 0.5, lambda *_: None)
+    with Supervision(tmp_path, ()) as process:
+        process.supervise(tmp_path, "theirs://me:geheim-4711@host", 0.5, lambda *_: None)
     result = atomic_json.read(tmp_path / "result.json")
     assert result["remarks"] == ["its tables may still be at the URL: drop them before the next run"]
     assert not (tmp_path / "stdout.txt").exists()
@@ -253,7 +256,7 @@ def test_a_supervisor_that_stands_still_is_the_outcome_of_its_trial(
     assert [(step["name"], step["outcome"]) for step in found] == [("fill", "ok"), ("at-work", "failed")]
     assert found[1]["detail"] == "its supervisor stopped responding, as after SIGSTOP, and the trial was ended"
     assert not (tmp_path / "work").exists()
-    assert not psutil.Process().children(recursive=True)
+    assert {*psutil.Process().children(recursive=True)} <= before
 
 
 def test_what_an_interrupted_trial_could_not_remove_is_shown(
@@ -275,12 +278,12 @@ with open("new", "w") as file:
     file.write('{"running": "one", "notes": []}')
 os.rename("new", "steps.json")
 time.sleep(60)"""
-    monkeypatch.setattr(runner, "python", lambda *_: [sys.executable, "-c", HEAD + script])
-    monkeypatch.setattr(runner, "stop", stop)
-    monkeypatch.setattr(runner, "_GRACE_SECONDS", 0.1)
+    monkeypatch.setattr(supervision, "python", lambda *_: [sys.executable, "-c", HEAD + script])
+    monkeypatch.setattr(supervision, "stop", stop)
+    monkeypatch.setattr(supervision, "_GRACE_SECONDS", 0.1)
     monkeypatch.chdir(tmp_path)
-    with pytest.raises(KeyboardInterrupt):
-        runner._supervise(tmp_path, "theirs://host", (), 60, Mock(side_effect=KeyboardInterrupt))
+    with Supervision(tmp_path, ()) as process, pytest.raises(KeyboardInterrupt):
+        process.supervise(tmp_path, "theirs://host", 60, Mock(side_effect=KeyboardInterrupt))
     assert capsys.readouterr().err == f"{tmp_path.name}: its tables may still be at the URL\n"
 
 
@@ -293,13 +296,14 @@ at = pathlib.Path("steps.json")
 at.with_name("new").write_text(at.read_text().replace("one", "two"))
 at.with_name("new").rename(at)
 until("two")"""
-    monkeypatch.setattr(runner, "python", lambda *_: [sys.executable, "-c", HEAD + script])
+    monkeypatch.setattr(supervision, "python", lambda *_: [sys.executable, "-c", HEAD + script])
     monkeypatch.chdir(tmp_path)
     atomic_json.write(tmp_path / "steps.json", {"running": "one", "notes": []})
     (tmp_path / "result.json").touch()
     read, seen, known = [], [], RunningStep.read
     monkeypatch.setattr(RunningStep, "read", lambda folder: read.append(folder) or known(folder))
-    runner._supervise(tmp_path, "", (), 60, lambda step, _note: (seen.append(step), (tmp_path / step).touch()))
+    with Supervision(tmp_path, ()) as process:
+        process.supervise(tmp_path, "", 60, lambda step, _note: (seen.append(step), (tmp_path / step).touch()))
     assert (seen, len(read)) == (["one", "two"], 2)
 
 
@@ -365,13 +369,14 @@ def test_a_copy_that_could_not_be_looked_at_accuses_nobody(
 def test_each_question_gets_its_own_answer(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     said = iter(["cp: one file\ncp: another", ""])
     monkeypatch.setattr(Copies, "_copy", lambda *_: next(said))
-    theirs = Copies(tmp_path, Mock())
+    theirs = Copies(tmp_path, Mock(), 2)
     ours = AskedCopies(" ".join(str(os.dup(descriptor)) for descriptor in theirs.theirs))
     theirs.serve(0)
     assert [ours.take(), ours.take()] == ["cp: one file cp: another", ""]
     os.close(ours._pipes[0])  # its thread ends
     assert ours._answers
     ours._answers.close()
+    theirs.end()
 
 
 def test_what_was_written_is_seen_anew_though_a_later_step_is_unsupported(
