@@ -41,4 +41,4 @@ def shared_supervisors() -> Iterator[None]:
     for process in idle.values():
         last = Supervision(Path(), ())
         last._process = process
-        last.__exit__()
+        last._end_process()

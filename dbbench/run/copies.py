@@ -5,8 +5,8 @@ Its supervisor stops the worker and all that it has started, copies the folder, 
 the operating system was given; whether that is on the disk it can't show.
 
 Then a new process opens the copy with the same plugin and makes the step's own check. It gets the step's name and what
-the steps so far must have left. Imports take most of the time, so one process, the checker, has made them and
-forks for each copy. It is no part of the trial, so it also computes the answers that can't be known before.
+the steps so far must have left. Imports take most of the time, so one process, the checker, has made them and forks for
+each copy. It is no part of the trial, so it also computes the answers that can't be known before.
 """
 
 import multiprocessing
@@ -83,7 +83,7 @@ class Copies:
         self._verdicts.close()
 
     def _serve(self, worker: int) -> None:
-        with open(self._asked, "rb") as asked:
+        with open(self._asked, "rb") as asked, open(self._answers, "wb", buffering=0) as answers:
             for line in asked:
                 try:
                     said = self._copy(worker) if line == _COPY else self._checked()
@@ -93,7 +93,7 @@ class Copies:
                 ) as exc:  # a program is missing, the trial is being ended, or it said something else
                     said = str(exc)
                 with suppress(OSError):  # the worker is gone
-                    os.write(self._answers, f"{' '.join(said.split())}\n".encode())
+                    answers.write(f"{' '.join(said.split())}\n".encode())
 
     def _copy(self, worker: int) -> str:
         with _standing_still(worker):

@@ -40,6 +40,9 @@ class Supervision:
         return self
 
     def __exit__(self, *_: object) -> None:
+        self._end_process()
+
+    def _end_process(self) -> None:
         if self._process:
             stop(self._process, _GRACE_SECONDS)
             with self._process:  # closes its pipes
@@ -89,7 +92,7 @@ class Supervision:
     def _ask(self, directory: Path, url: str) -> subprocess.Popen[bytes]:
         """Have a trial begin, by a process that has made its imports if there is one."""
         if self._process is None or self._process.poll() is not None:
-            self.__exit__()
+            self._end_process()
             self._process = subprocess.Popen(
                 python("dbbench.run.supervisor", str(self._run)),
                 stdin=subprocess.PIPE,

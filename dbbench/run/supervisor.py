@@ -48,6 +48,7 @@ from dbbench.run.child_output import Output
 from dbbench.run.copies import Copies
 from dbbench.run.order import TrialOrder
 from dbbench.run.record import RunningStep, WorkerRecord
+from dbbench.run.worker import main as worker_main
 
 #: What standard output gets when a trial is over. Each second it gets a dot.
 FINISHED = b"\n"
@@ -153,12 +154,10 @@ class Supervisor:
         changed = {**self._packages(), **self.process.env}
         if changed or self.process.python:
             os.execve(command[0], command, environment(TMPDIR=temporary, **changed))  # noqa: S606 - our own
-        from dbbench.run import worker
-
         _handle_signals(signal.SIG_DFL)
         os.environ["TMPDIR"] = temporary
         sys.argv = command[-3:]
-        worker.main()
+        worker_main()
 
     def _packages(self) -> dict[str, str]:
         """Path of another release of the engine's package, if the trial is of one."""
@@ -308,9 +307,7 @@ def main() -> None:
     """Supervise the trials that standard input names."""
     forbid_core_dumps()
     threading.Thread(target=_beat, daemon=True).start()
-    import dbbench.run.worker  # noqa: F401 - what checks copies is forked, and needs it
-
-    gc.freeze()
+    gc.freeze()  # so that forked processes share what was imported
     adopt_orphans()
     status = 0
     for line in sys.stdin:

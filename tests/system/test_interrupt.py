@@ -121,13 +121,22 @@ def test_a_stopped_supervisor_ends_its_trial_alone(tmp_path: Path, monkeypatch: 
     assert not list(tmp_path.glob("run/trials/*/work"))
 
 
-def test_a_supervisor_ends_with_its_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_supervisor_keeps_nothing_of_its_trials_and_ends_with_their_run(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A run may have thousands of trials, and a process 1,024 files."""
     monkeypatch.setattr(supervision, "python", partial(python))
-    order(tmp_path)
+    left = []
     with Supervision(tmp_path, ()) as ours:
-        ours.supervise(tmp_path, "", 60, lambda *_: None)
-        process = ours._process
-    assert process
+        for number in range(3):
+            (tmp_path / str(number)).mkdir()
+            order(tmp_path / str(number))
+            ours.supervise(tmp_path / str(number), "", 60, lambda *_: None)
+            process = ours._process
+            assert process
+            known = psutil.Process(process.pid)
+            left.append((known.pid, known.num_fds(), known.num_threads(), known.children()))
+    assert left == [left[0]] * 3
     assert process.returncode == -signal.SIGTERM
 
 
