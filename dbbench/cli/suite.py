@@ -316,9 +316,11 @@ def _run(ready: Ready, formats: tuple[str, ...], gates: tuple[PairGate, ...] = (
     run = ready.run
     engines = sum(run.manifest.ranked(name) for name in run.manifest.usable)
     print_wrapped(console, too_few_rounds(engines, run.manifest.rounds), "dim")
-    if run.manifest.quick:
+    if run.manifest.quick and (quick := run.suite.quick):
         rounds = "one round" if run.manifest.rounds == 1 else f"{run.manifest.rounds} rounds"
-        text = f"--quick: {rounds} at {run.suite.quick} (--scale 1 for all of the work)"
+        clients = ", all clients in one process" if quick.one_process else ""
+        most = f"at most {run.manifest.limits['seconds']:g} s for a trial"
+        text = f"--quick: {rounds} at scale {run.manifest.scale:g}{clients}, {most} (--scale 1 for all of the work)"
         console.print(text, style="dim", highlight=False, markup=False)
     try:
         with watched(console, run, publish=publish) as report:

@@ -156,11 +156,6 @@ class Quick(Model):
         default=600, gt=0, description="The time limit of a trial; one that takes longer is a timeout."
     )
 
-    def __str__(self) -> str:
-        clients = ", all clients in one process" if self.one_process else ""
-        return f"scale {self.scale:g}{clients}, at most {self.trial_seconds:g} s for a trial"
-
-
 class Variant(Model):
     """An engine once more, with settings or a version of its own: `--set NAME@LABEL.OPTION=VALUE` in a file."""
 
