@@ -461,3 +461,13 @@ def test_what_a_killed_server_leaves_is_taken_up(tmp_path: Path) -> None:
 def test_a_cold_start_reads_nothing_by_itself(theirs: Any) -> None:
     settings = "@@innodb_buffer_pool_load_at_startup", "@@innodb_buffer_pool_dump_at_shutdown"
     assert list(theirs.session.prepare_query(f"SELECT {', '.join(settings)}")()) == [(0, 0)]
+
+
+def test_a_client_may_take_its_time_to_connect(theirs: Any) -> None:
+    """A hundred threads of Python do on a busy machine. MariaDB's own limit is 10 s."""
+    with socket.socket(socket.AF_UNIX) as slow:
+        slow.connect(theirs.address.socket)
+        assert slow.recv(1_024)
+        slow.settimeout(11)
+        with pytest.raises(TimeoutError):
+            slow.recv(1_024)

@@ -294,6 +294,8 @@ class MySQLServer(ClientServer):
             # of 8 MB 7 of 334 under load, with this none of 553 (MariaDB 10.11.19).
             "--innodb-ft-cache-size=80000000",
             "--local-infile=0",  # on only around a load
+            # 128 threads of Python that connect side by side took longer than its 10 s, at a load of 26.
+            "--connect-timeout=600",
             # What was in the cache before a restart is not read again: a cold start is cold.
             "--innodb-buffer-pool-load-at-startup=OFF",
             "--innodb-buffer-pool-dump-at-shutdown=OFF",
