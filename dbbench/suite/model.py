@@ -156,6 +156,7 @@ class Quick(Model):
         default=600, gt=0, description="The time limit of a trial; one that takes longer is a timeout."
     )
 
+
 class Variant(Model):
     """An engine once more, with settings or a version of its own: `--set NAME@LABEL.OPTION=VALUE` in a file."""
 
