@@ -16,7 +16,6 @@ import click
 from dbbench.host.metric import Metric
 
 if TYPE_CHECKING:  # at run time each command imports what it needs: --help stays quick
-    from click.core import ParameterSource
     from rich.console import Console
 
     from dbbench.errors import SuiteError
@@ -233,11 +232,6 @@ run_path = _RunPath()
 
 class _Formats(click.Option):
     """`--format`. Its help is made from the exporters when it is shown, as loading them takes long."""
-
-    def consume_value(self, ctx: click.Context, opts: Mapping[str, Any]) -> tuple[Any, ParameterSource]:
-        """Take one text, as a configuration file has it, as one value."""
-        given, source = super().consume_value(ctx, opts)
-        return (given,) if isinstance(given, str) else given, source
 
     def get_help_record(self, context: click.Context) -> tuple[str, str] | None:
         from dbbench.report.write import EXPORTERS

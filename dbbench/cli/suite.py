@@ -46,7 +46,7 @@ WITH_RESUME = (
 
 
 def _configured(context: click.Context, _parameter: click.Parameter, path: Path | None) -> Config | None:
-    """Read the file before the other options: theirs are the defaults that it names."""
+    """Read the file before the other options: its gates are the default of --gate."""
     if path is None:
         return None
     from dbbench.cli.common import shown
@@ -58,7 +58,7 @@ def _configured(context: click.Context, _parameter: click.Parameter, path: Path 
     except UserError as exc:
         click.echo(f"dbbench: {shown(exc)}", err=True)
         context.exit(2)
-    context.default_map = config.defaults
+    context.default_map = {"gates": config.gate_texts}
     return config
 
 
@@ -90,7 +90,7 @@ def _configured(context: click.Context, _parameter: click.Parameter, path: Path 
     metavar="FILE",
     is_eager=True,
     callback=_configured,
-    help="Take variants, settings, engines and options from a TOML file; command-line options and the suite take precedence.",
+    help="Take variants and gates from a TOML file; command-line options and the suite take precedence.",
 )
 @click.option(
     "--engine",
@@ -245,10 +245,9 @@ def suite(
     from dbbench.suite.loader import builtin_suites
 
     quick = asked["quick"]
-    if quick:  # what the file has for whole runs is not meant for a first look
-        asked |= {name: None for name in ("rounds", "precision", "time_limit") if not _given(context, name)}
-        gates = gates if _given(context, "gates") else ()
-    if not (_given(context, "scale") or (config and config.options.scale and not quick)):
+    if quick and not _given(context, "gates"):  # those of the file are not meant for a first look
+        gates = ()
+    if not _given(context, "scale"):
         asked["scale"] = None
     chosen = chosen_formats(formats, shared=publish)
     if metric not in (None, Metric.WALL) and not gates:

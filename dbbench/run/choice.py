@@ -68,9 +68,7 @@ def choose(request: Request, suite: Suite, report: Callable[[str], None]) -> Cho
     variants.check(name for name in asked if name not in request.urls)
     mine = [name for name in asked if "@" in name and name not in request.urls]
     engines_of = [variants.base(name) for name in (*asked, *request.options) if name not in request.urls]
-    registry.check_names(
-        [*engines_of, *request.config.settings, *(variants.base(name) for name in request.urls if "@" in name)]
-    )
+    registry.check_names([*engines_of, *(variants.base(name) for name in request.urls if "@" in name)])
     names = list(dict.fromkeys([*(only or registry.names()), *asked, *request.urls, *NULLS.values()]))
     for name in request.needed:
         if name not in names:
@@ -128,9 +126,7 @@ def _asked(
     elif request.cluster:
         refuse(suite, request.engines, request.urls)
         return tuple(request.urls), request.engines
-    only = request.engines or request.config.engines
-    asked = request.engines or tuple(dict.fromkeys([*request.config.engines, *known_variants]))
-    return only, asked
+    return request.engines, request.engines or tuple(known_variants)
 
 
 def options_of(
@@ -138,21 +134,17 @@ def options_of(
 ) -> dict[str, dict[str, str]]:
     """The options of each name: of a variant its engine's, then the suite's or the file's, then those set for it.
 
-    Of an engine those of the configuration file, then those set for it. A file may be of settings for other runs, too.
+    Those of a name that neither runs nor has a variant that does are kept, to be refused.
     """
     written = {name: known[name].texts for name in mine if name in known}
-    for name, settings in {**request.config.texts, **written}.items():
+    for name, settings in written.items():
         if named := [option for option in program_options(variants.base(name)) if option in settings]:
             raise UserError(
                 f"a file can't name a program to run: use --set {name}.{named[0]}=... in place of {named[0]}"
             )
-    engines = {name: dict(chosen) for name, chosen in request.config.texts.items()}
-    for name, chosen in request.options.items():
-        engines[name] = {**engines.get(name, {}), **chosen}
-    found = {name: chosen for name, chosen in engines.items() if name in names}
-    found |= variants.inherited(mine, {**engines, **{name: request.options.get(name, {}) for name in mine}}, written)
-    taken = {*names, *map(variants.base, mine)}
-    return found | {name: dict(chosen) for name, chosen in request.options.items() if name not in taken}
+    only_inherited = {variants.base(name) for name in mine}.difference(names)
+    found = {name: dict(chosen) for name, chosen in request.options.items() if name not in only_inherited}
+    return found | variants.inherited(mine, request.options, written)
 
 
 def _looked_at(

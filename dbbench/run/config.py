@@ -1,4 +1,4 @@
-"""A configuration file: variants, settings, engines and options of one's own for every suite. TOML, and data only.
+"""A configuration file: variants and gates of one's own for every suite. TOML, and data only.
 
 It is read only where the user names it. A file that lay in the current folder might be anyone's, and would change the
 figures of a run in silence.
@@ -14,54 +14,28 @@ from dbbench.engine import variants as names
 from dbbench.errors import UserError
 from dbbench.host import plain_file
 from dbbench.message import cleaned, did_you_mean
-from dbbench.suite.base import EngineName, Identifier, Model
+from dbbench.suite.base import Model
 from dbbench.suite.model import Variant, VariantName
 
 #: More than anyone writes.
 _MOST_BYTES = 2**20
 
-Setting = str | int | float | bool
-
-
-class Defaults(Model):
-    """Options of `dbbench suite`, in the words of the command line."""
-
-    rounds: int | None = None
-    precision: str | float | None = None
-    time_limit: str | int | float | None = None
-    scale: float | None = None
-    trial_timeout: float | None = None
-    trial_memory: str | None = None
-    memory_limit: str | None = None
-    formats: str | None = Field(default=None, alias="format")
-
 
 class Config(Model):
     """What a configuration file holds."""
 
-    #: What runs where --engine names nothing else.
-    engines: tuple[EngineName, ...] = Field(default=(), max_length=100)
-    options: Defaults = Defaults()
-    #: Engine -> its options: what `--set ENGINE.OPTION=VALUE` does.
-    settings: dict[EngineName, dict[Identifier, Setting]] = Field(default={}, max_length=100)
     variants: dict[VariantName, Variant] = Field(default={}, max_length=100)
     #: NEW/OLD -> STEP, or "*" for all others -> SHARE or SHARE:METRIC, as `--gate` has them.
     gates: dict[str, dict[str, str]] = Field(default={}, max_length=100)
 
     @property
-    def texts(self) -> dict[str, dict[str, str]]:
-        """The settings of engines as texts, as the command line gives them."""
-        return {name: Variant(settings=chosen).texts for name, chosen in self.settings.items()}
-
-    @property
-    def defaults(self) -> dict[str, Any]:
-        """Parameter of `dbbench suite` -> value."""
-        gates = [
+    def gate_texts(self) -> list[str]:
+        """The gates as texts, as the command line gives them."""
+        return [
             f"{pair}:{share}" if step == "*" else f"{pair}:{step}:{share}"
             for pair, shares in self.gates.items()
             for step, share in shares.items()
         ]
-        return self.options.model_dump(exclude_none=True) | ({"gates": gates} if gates else {})
 
 
 def read(path: Path) -> Config:
@@ -77,9 +51,6 @@ def read(path: Path) -> Config:
     except ValidationError as exc:
         faults = [_worded(error) for error in exc.errors()]
         raise UserError("; ".join([f"{path}: {faults[0]}", *faults[1:5]])) from exc
-    if variant := next((name for name in config.settings if "@" in name), ""):
-        raise UserError(f'{path}: settings.{variant} is of a variant: write them as variants."{variant}".settings')
-    names.check(config.engines)
     names.check(config.variants)
     return config
 
@@ -90,8 +61,6 @@ def _worded(error: Any) -> str:
     where = cleaned(".".join(place), 200)
     if error["type"] != "extra_forbidden":
         return f"{where}: {cleaned(error['msg'].removeprefix('Value error, '), 300)}"
-    models: dict[str, type[Model]] = {"options": Defaults, "variants": Variant}
-    model = Config if len(place) == 1 else models.get(place[0], Config)
-    known = [field.alias or name for name, field in model.model_fields.items()]
+    known = (Config if len(place) == 1 else Variant).model_fields
     others = f"; it may be {', '.join(known)}"
     return f"{where}: there is no such key{did_you_mean(place[-1], known) or others}"

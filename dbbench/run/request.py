@@ -79,13 +79,12 @@ def with_sweeps(request: Request, texts: Sequence[str]) -> Request:
 
 def with_control(request: Request, old: str = "") -> Request:
     """The request with one engine twice: `old`, which a gate compares with, or else the first. Raises UserError."""
-    engines = request.engines or request.config.engines
-    repeated = old or next(iter(engines), "")
+    repeated = old or next(iter(request.engines), "")
     if not repeated:
         raise UserError("--control runs one engine twice: name it with -e")
     if repeated in request.urls:
         raise UserError(f"--control can't repeat {repeated}, a server at a URL: both would use one server")
-    return replace(request, engines=(*engines, control(repeated)), control=repeated)
+    return replace(request, engines=(*request.engines, control(repeated)), control=repeated)
 
 
 def with_builds(request: Request, texts: Sequence[str]) -> Request:

@@ -10,23 +10,14 @@ from click.testing import CliRunner
 
 from dbbench.cli import common, main
 from dbbench.cli.common import format_option
-from dbbench.cli.suite import suite as command
 from dbbench.errors import UserError
 from dbbench.run.choice import options_of
-from dbbench.run.config import Config, Defaults, read
+from dbbench.run.config import Config, read
 from dbbench.run.request import Request
 from dbbench.suite.model import Variant
 from dbbench.suite.variables import ALLOWED
 
 FULL = """
-engines = ["sqlite", "sqlite@small"]
-[options]
-rounds = 10
-time_limit = "10m"
-format = "csv"
-scale = 0.5
-[settings.sqlite]
-cache_mib = 32
 [variants."sqlite@small"]
 settings = {cache_mib = 4}
 env = {MALLOC_ARENA_MAX = 1}
@@ -44,35 +35,25 @@ def written(tmp_path: Path, text: str) -> Path:
 
 def test_all_that_it_may_hold_is_read(tmp_path: Path) -> None:
     config = read(written(tmp_path, FULL))
-    assert config.engines == ("sqlite", "sqlite@small")
-    gates = ["sqlite@small/sqlite:10%", "sqlite@small/sqlite:join:20%:cpu"]
-    assert config.defaults == {"rounds": 10, "time_limit": "10m", "formats": "csv", "scale": 0.5, "gates": gates}
-    assert config.texts == {"sqlite": {"cache_mib": "32"}}
+    assert config.gate_texts == ["sqlite@small/sqlite:10%", "sqlite@small/sqlite:join:20%:cpu"]
+    assert config.variants["sqlite@small"].texts == {"cache_mib": "4"}
     assert config.variants["sqlite@small"].env == {"MALLOC_ARENA_MAX": "1"}
-
-
-def test_every_default_is_an_option_of_the_command() -> None:
-    options = {parameter.name for parameter in command.params}
-    assert set(Defaults.model_fields) <= options
 
 
 @pytest.mark.parametrize(
     ("text", "told"),
     [
         ("varaints = {}", "varaints: there is no such key; did you mean 'variants'?"),
-        ("[options]\nround = 3", "options.round: there is no such key; did you mean 'rounds'?"),
-        ("[options]\nformats = 'csv'", "did you mean 'format'?"),
+        ("engines = ['sqlite']", "engines: there is no such key; it may be variants, gates"),
         (
             "[variants.'sqlite@a']\nsetting = {}",
             "variants.sqlite@a.setting: there is no such key; did you mean 'settings'",
         ),
-        ("[options]\nrounds = 'ten'", "options.rounds: "),
-        ("engines = 'sqlite'", "engines: "),
+        ("[variants]\n'sqlite@a' = 'small'", "variants.sqlite@a: "),
         ("[gates]\n'a/b' = '10%'", "gates.a/b: "),
-        ("[settings.'sqlite@a']\ncache_mib = 1", r'write them as variants\."sqlite@a"\.settings'),
         ("[variants.'sqlite@A b']", "variants"),
-        ("engines = ['null@x']", "the null engine has no variants"),
-        ("[options", "is not TOML: Expected"),
+        ("[variants.'null@x']", "the null engine has no variants"),
+        ("[gates", "is not TOML: Expected"),
         ("a = 1\na = 2", "is not TOML"),
     ],
 )
@@ -120,18 +101,11 @@ def options(config: Config, given: dict[str, dict[str, str]], variants: dict[str
 
 def test_the_command_line_goes_before_the_suite_and_that_before_the_file() -> None:
     config = Config.model_validate(
-        {
-            "settings": {"sqlite": {"cache_mib": 1, "page_size": 1}, "duckdb": {"threads": 1}},
-            "variants": {"sqlite@a": {"settings": {"cache_mib": 2}}, "sqlite@b": {"settings": {"cache_mib": 2}}},
-        }
+        {"variants": {"sqlite@a": {"settings": {"cache_mib": 2}}, "sqlite@b": {"settings": {"cache_mib": 2}}}}
     )
     of_suite = {"sqlite@a": Variant(settings={"cache_mib": 3})}
-    assert options(config, {}, of_suite) == {
-        "sqlite": {"cache_mib": "1", "page_size": "1"},
-        "sqlite@a": {"cache_mib": "3", "page_size": "1"},
-        "sqlite@b": {"cache_mib": "2", "page_size": "1"},
-    }
-    given = {"sqlite": {"page_size": "5"}, "sqlite@a": {"cache_mib": "5"}}
+    assert options(config, {}, of_suite) == {"sqlite@a": {"cache_mib": "3"}, "sqlite@b": {"cache_mib": "2"}}
+    given = {"sqlite": {"cache_mib": "1", "page_size": "5"}, "sqlite@a": {"cache_mib": "5"}}
     assert options(config, given, of_suite) == {
         "sqlite": {"cache_mib": "1", "page_size": "5"},
         "sqlite@a": {"cache_mib": "5", "page_size": "5"},
@@ -140,14 +114,12 @@ def test_the_command_line_goes_before_the_suite_and_that_before_the_file() -> No
 
 
 def test_a_file_names_no_program(tmp_path: Path) -> None:
-    config = Config.model_validate({"settings": {"postgresql": {"bin": "/tmp/evil"}}})
-    with pytest.raises(UserError, match=r"a file can't name a program to run: use --set postgresql\.bin"):
-        options(config, {}, {})
+    known = {"postgresql@a": Variant(settings={"bin": "/tmp/evil"})}
+    with pytest.raises(UserError, match=r"a file can't name a program to run: use --set postgresql@a\.bin"):
+        options_of(known, Request("s"), ["postgresql@a"], ["postgresql@a"])
 
 
-def test_what_the_command_line_says_goes_before_the_files_options(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_what_the_command_line_says_goes_before_the_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """The file counts where it is named, and only there."""
     asked: list[Request] = []
 
@@ -161,46 +133,35 @@ def test_what_the_command_line_says_goes_before_the_files_options(
     named = ["--config", path]
     for more in (
         named,
-        [*named, "--rounds", "3", "--scale", "2"],
+        [*named, "--gate", "duckdb/sqlite:5%"],
         [*named, "--quick"],
-        ["--quick", "--scale", "1"],
         [],
     ):
         assert CliRunner().invoke(main, ["suite", "invoices", *more]).exit_code == 2
-    assert [(one.rounds, one.scale, one.time_limit) for one in asked] == [
-        (10, 0.5, 600.0),
-        (3, 2.0, 600.0),
-        (None, None, None),
-        (None, 1.0, None),
-        (None, None, None),
+    assert [(one.needed, one.needed_steps, one.scale) for one in asked] == [
+        (["sqlite@small", "sqlite"] * 2, ["join"], None),
+        (["duckdb", "sqlite"], [], None),
+        ([], [], None),
+        ([], [], None),
     ]
-    assert asked[-1].config == Config()
+    assert [[*one.config.variants] for one in asked] == [["sqlite@small"]] * 3 + [[]]
 
 
 def test_a_value_that_an_option_does_not_take_is_a_usage_error(tmp_path: Path) -> None:
-    path = str(written(tmp_path, "[options]\ntime_limit = 'soon'"))
+    path = str(written(tmp_path, "[gates.'sqlite@small/sqlite']\njoin = 'little'"))
     result = CliRunner().invoke(main, ["suite", "invoices", "--config", path])
     assert result.exit_code == 2
-    assert "is not a time" in result.output
+    assert "is not a share" in result.output
 
 
-@pytest.mark.parametrize(
-    ("given", "default", "shown"),
-    [
-        (("--format", "csv", "--format", "md,png"), None, "csv,md,png"),
-        ((), "csv,md", "csv,md"),
-        (("--format", "png"), "csv,md", "png"),
-        ((), None, "None"),
-    ],
-)
-def test_formats_may_be_named_one_after_another(given: tuple[str, ...], default: str | None, shown: str) -> None:
+@pytest.mark.parametrize(("given", "shown"), [(("--format", "csv", "--format", "md,png"), "csv,md,png"), ((), "None")])
+def test_formats_may_be_named_one_after_another(given: tuple[str, ...], shown: str) -> None:
     @click.command()
     @format_option
     def command(formats: str | None) -> None:
         click.echo(str(formats))
 
-    defaults = {"default_map": {"formats": default}} if default else {}
-    assert CliRunner().invoke(command, given, **defaults).output == f"{shown}\n"
+    assert CliRunner().invoke(command, given).output == f"{shown}\n"
 
 
 @pytest.mark.parametrize("text", ["inf", "nan", "1e9", "0", "-1"])
