@@ -229,7 +229,7 @@ def _step(step: AnyStep, fake: Fake, chance: random.Random, noise: float, rows: 
         known["no_plan"] = "" if step.name in fake.plans else "no query plan available"
     elif step.kind == "objects":
         shares = {"execute": 0.5, "fetch": 0.3, "materialise": 0.2}
-        facts = {"objects": 500, "passes": 10, "warm_up": 1, "connect": 1e-4, "prepare": 2e-4, "not_parted": "",
+        facts = {"objects": 500, "connect": 1e-4, "prepare": 2e-4, "not_parted": "",
                  "parts": {name: share * value for name, share in shares.items()}}  # fmt: skip
     elif step.kind == "load":
         parts = {name: share * value for name, share in (("insert", 0.6), ("indexes", 0.3), ("commit", 0.1))}

@@ -198,25 +198,10 @@ class ArrivalsFacts(TypedDict, total=False):
 
 
 @_open
-class RateTrial(TypedDict, total=False):
-    """A rate that a search tried; `latency` is the percentile that is limited, in seconds."""
-
-    per_second: Required[_Number]
-    seconds: Required[_Number]
-    latency: Required[_Number | None]
-    saturated: Required[bool]
-    kept: Required[bool]
-
-
-@_open
 class FindFacts(TypedDict, total=False):
-    """What a search for the highest rate found."""
+    """What a search for the highest rate found: the lowest that failed, and why it ended early."""
 
     failed: Required[_Number | None]
-    highest: SkipValidation[_Number | None]
-    percentile: SkipValidation[_Number]
-    limit: SkipValidation[_Number]
-    trials: SkipValidation[list[RateTrial]]
     ended: str
 
 
@@ -297,7 +282,6 @@ class AnswerFacts(TypedDict, total=False):
     other_forms: list[str]
     cache: str
     why: str
-    resident: SkipValidation[_Number | None]
     #: From a cold start: seconds to open the engine, connect and prepare; bytes read after that.
     opened: _Number
     read_bytes: _Count
@@ -308,7 +292,6 @@ class LoadFacts(TypedDict, total=False):
 
     takes: str
     csv_bytes: _Count
-    passes: SkipValidation[list[_Number]]
     load_parts: dict[str, _Number]
     making_rows: _Number
 
@@ -355,7 +338,6 @@ class ObjectFacts(TypedDict, total=False):
     """Facts of objects that were made of rows."""
 
     objects: _Count
-    members: SkipValidation[_Count]
     connect: _Number
     prepare: _Number
     not_parted: str
@@ -363,19 +345,9 @@ class ObjectFacts(TypedDict, total=False):
 
 
 @_open
-class RecallPoint(TypedDict, total=False):
-    """An effort that was tried on the queries for tuning: its recall, and the searches in a second."""
-
-    effort: Required[_Count]
-    recall: Required[_Number]
-    per_second: Required[_Number]
-
-
-@_open
 class RecallFacts(TypedDict, total=False):
-    """The recall of the timed searches, with its interval and fifth percentile; the effort, and all that were tried."""
+    """The recall of the timed searches, with its interval and fifth percentile; the effort."""
 
-    target: Required[_Number]
     mean: Required[_Number]
     low: Required[_Number]
     high: Required[_Number]
@@ -383,7 +355,6 @@ class RecallFacts(TypedDict, total=False):
     queries: Required[_Count]
     knob: str
     effort: _Count | None
-    tried: list[RecallPoint]
     #: The least effort found all neighbours; or the most gave the same answers as the least.
     exact: bool
     without_effect: bool
@@ -393,13 +364,12 @@ class RecallFacts(TypedDict, total=False):
 class AddingFacts(TypedDict, total=False):
     """Vectors or texts that one client added while others searched, of those it had to, and the seconds of that.
 
-    `batch` is the median time of a call, `found_after` the time from the last acknowledgement until a search found it.
+    `found_after` is the time from the last acknowledgement until a search found it.
     """
 
     added: Required[_Count]
     of: Required[_Count]
     seconds: Required[_AboveZero]
-    batch: _Number
     found_after: _Number
 
 
@@ -444,11 +414,6 @@ class TransactionFacts(TypedDict, total=False):
     deletes: _Count
     selects: _Count
     left: _Count
-    iterations: SkipValidation[_Count]
-    pool: SkipValidation[_Count | None]
-    shares: SkipValidation[list[_Count] | None]
-    clients_seconds: SkipValidation[_Number]
-    clearing_seconds: SkipValidation[_Number]
 
 
 class TotalFacts(TypedDict, total=False):

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import threading
 from dataclasses import replace
-from statistics import median
 from time import perf_counter
 from types import TracebackType
 from typing import Any, Self
@@ -44,7 +43,7 @@ class Writer:
         self.keys = context.data.absent.keys
         self._batches = np.array_split(self.keys, range(batch, len(self.keys), batch))
         self.progress = Progress()
-        self._took = list[float]()
+        self._added = 0  # batches
         self._stop = threading.Event()
         self._fault: BaseException | None = None
         self._thread = threading.Thread(target=self._run, name="adding")
@@ -81,9 +80,8 @@ class Writer:
             if self._stop.wait(max(begin + self._seconds * number / whole - perf_counter(), 0)):
                 return
             self.progress.begun += len(keys)
-            before = perf_counter()
             append(*given)
-            self._took.append(perf_counter() - before)
+            self._added += 1
             self.progress.acknowledged += len(keys)
 
     def _given(self, keys: Keys) -> tuple[Any, ...]:
@@ -96,15 +94,8 @@ class Writer:
 
     def facts(self, seconds: float) -> AddingFacts:
         """How many it added while the others searched, of how many."""
-        count = self.progress.acknowledged
-        facts: AddingFacts = {
-            "added": count,
-            "of": len(self.keys) - len(self._batches[-1]),
-            "seconds": seconds,
-        }
-        if self._took:
-            facts["batch"] = median(self._took)
-        return facts
+        due = len(self.keys) - len(self._batches[-1])
+        return {"added": self.progress.acknowledged, "of": due, "seconds": seconds}
 
     @property
     def last(self) -> Keys:
@@ -114,7 +105,7 @@ class Writer:
     def rest(self) -> float:
         """Add what is left, the last batch at the end; when that was acknowledged."""
         append = prepared(self._context.engine, self._context.session, self._operation)()
-        for keys in self._batches[len(self._took) :]:
+        for keys in self._batches[self._added :]:
             append(*self._given(keys))
         return perf_counter()
 

@@ -58,7 +58,7 @@ class ColdCalls:
         warmest = max(self._drops, key=lambda drop: (not drop.cold, drop.resident or 0), default=None)
         if warmest is None:
             return {}
-        found: StepFacts = {"resident": warmest.resident}
+        found: StepFacts = {}
         if self._opened:
             found["opened"] = mean(self._opened)
         if self._read:

@@ -12,11 +12,9 @@ from dbbench.host.metric import Usage, total
 from dbbench.loadgen.clients import arranged
 from dbbench.loadgen.job import Job
 from dbbench.loadgen.loops import timed
-from dbbench.loadgen.share import share
 from dbbench.loadgen.transaction_draws import Plan
 from dbbench.loadgen.transactions import CHANGED, TEXTS, Transactions
 from dbbench.results.facts import FairnessFacts, StepFacts
-from dbbench.suite.steps.base import Clients
 from dbbench.suite.steps.contention import ContentionStep
 from dbbench.suite.steps.transaction import Transaction
 from dbbench.workloads.contents import forget
@@ -44,12 +42,7 @@ def measure(step: ContentionStep, context: StepContext) -> StepMeasurement:
     seconds = (found.end - found.begin) / 1e9
     facts: StepFacts = {
         **counts,
-        "iterations": work.iterations,
         "clients": {"threads": clients.threads, "processes": clients.processes},
-        "pool": step.pool,
-        "shares": _shares(step.pool, clients),
-        "clients_seconds": seconds,
-        "clearing_seconds": clearing,
         "retries": found.counts,
         "fairness": fairness(found.spans),
         "counted": {name: after[name] - before[name] for name in after if name in before},
@@ -117,13 +110,6 @@ def _columns(step: ContentionStep, context: StepContext) -> tuple[str, str]:
     table = context.tables[step.table]
     (text,) = (name for name in table.columns if name != table.single_key)
     return table.single_key, text
-
-
-def _shares(pool: int | None, clients: Clients) -> list[int] | None:
-    if pool is None:
-        return None
-    firsts = range(0, clients.count, clients.threads)
-    return [len(share(pool, first, clients.count, clients.threads)) for first in firsts]
 
 
 def _clear(context: StepContext, step: ContentionStep, work: Transactions, clients: int) -> tuple[float, Usage]:

@@ -19,7 +19,7 @@ from dbbench.loadgen.first_calls import first_calls
 from dbbench.loadgen.histogram import Samples, fewest
 from dbbench.loadgen.job import ClientTimings, Job
 from dbbench.loadgen.search_calls import NearestSearches, TextSearches
-from dbbench.results.facts import FindFacts, RateTrial, StepFacts
+from dbbench.results.facts import FindFacts, StepFacts
 from dbbench.results.outcome import Outcome
 from dbbench.suite.steps.base import Clients
 from dbbench.suite.steps.timed import Find, Rate, TimedStep
@@ -225,8 +225,7 @@ def _found(find: Find, job: Job, clients: Clients, drive: Drive, note: Note) -> 
     bound = LONGEST_SEARCH * (find.trial + before)
     spent = 0.0
     best: dict[float, ClientTimings] = {}
-    trials: list[RateTrial] = []
-    ended = ""
+    tries, why, ended = 0, "the first calls took all the time", ""
 
     def timed(job: Job) -> ClientTimings:
         """Drive the clients. Their time is the search's, and not that of the checks of what they read."""
@@ -236,7 +235,7 @@ def _found(find: Find, job: Job, clients: Clients, drive: Drive, note: Note) -> 
         return found
 
     def passes(per_second: float) -> bool:
-        nonlocal ended
+        nonlocal tries, why, ended
         seconds = min(max(find.trial, needed / per_second), longest)
         if spent + before + seconds > bound:
             ended = f"the search ended at its bound of {bound:g} s"
@@ -244,13 +243,10 @@ def _found(find: Find, job: Job, clients: Clients, drive: Drive, note: Note) -> 
         rate = Rate(per_second=per_second, arrivals=find.arrivals, seconds=seconds)
         found = timed(replace(job, rate=rate))
         assert found.schedule is not None
-        latency = found.latency.percentile(find.percentile)
-        passed = not found.schedule.saturated and latency is not None and latency <= find.limit * 1e9
-        trials.append({
-            "per_second": per_second, "seconds": seconds, "latency": None if latency is None else latency / 1e9,
-            "saturated": found.schedule.saturated, "kept": passed,
-        })  # fmt: skip
-        note(f"try {len(trials)}: {_came_to(find, trials[-1])} ({seconds:.3g} s): {'passed' if passed else 'failed'}")
+        latency = None if found.schedule.saturated else found.latency.percentile(find.percentile)
+        passed = latency is not None and latency <= find.limit * 1e9
+        tries, why = tries + 1, _came_to(find, per_second, latency)
+        note(f"try {tries}: {why} ({seconds:.3g} s): {'passed' if passed else 'failed'}")
         if passed:
             best.clear()  # only the last one that passed is asked for
             best[per_second] = found
@@ -265,13 +261,9 @@ def _found(find: Find, job: Job, clients: Clients, drive: Drive, note: Note) -> 
         bracket, why = Bracket(None, None), f"the shortest call takes {shortest / 1e6:.3g} ms"
     else:
         bracket = search(passes, first.per_second / 2, least=least, most=MOST_PER_SECOND, resolution=find.resolution)
-        why = _came_to(find, trials[-1]) if trials else "the first calls took all the time"
         if bracket.failed == least:
             why += ", the lowest that is tried (a longer `trial` allows lower ones)"
-    looked: FindFacts = {
-        "percentile": find.percentile, "limit": find.limit, "highest": bracket.passed, "failed": bracket.failed,
-        "trials": trials, "ended": ended,
-    }  # fmt: skip
+    looked: FindFacts = {"failed": bracket.failed, "ended": ended}
     if bracket.passed is None:
         why = "; ".join(filter(None, (f"no rate: {why}", f"the limit is {find.limit * 1e3:g} ms", ended)))
         return StepMeasurement(
@@ -281,9 +273,9 @@ def _found(find: Find, job: Job, clients: Clients, drive: Drive, note: Note) -> 
     return StepMeasurement("highest rate", "1/s", [bracket.passed], facts=facts, direction="higher")
 
 
-def _came_to(find: Find, trial: RateTrial) -> str:
-    """What a rate that was tried came to, in words."""
-    rate = f"{trial['per_second']:{',.0f' if trial['per_second'] >= 100 else '.3g'}} calls/s"
-    if trial["saturated"] or trial["latency"] is None:
+def _came_to(find: Find, per_second: float, latency: float | None) -> str:
+    """What a rate that was tried came to, in words: the limited percentile in nanoseconds, if the engine kept up."""
+    rate = f"{per_second:{',.0f' if per_second >= 100 else '.3g'}} calls/s"
+    if latency is None:
         return f"it can't keep up with {rate}"
-    return f"p{find.percentile} is {trial['latency'] * 1e3:.3g} ms at {rate}"
+    return f"p{find.percentile} is {latency / 1e6:.3g} ms at {rate}"

@@ -104,7 +104,7 @@ def measure(step: NearestStep, context: StepContext) -> StepMeasurement:
         effort = min(effort + max(effort // 10, 1), knob.most)
         attempt(effort)
     context.data.returned[step.name] = fault
-    facts = _facts(step.target, recalls, knob, effort, tried)
+    facts = _facts(recalls, knob, effort, tried)
     made = throughput(found, found.service.count, Clients())
     made.facts["recall"] = facts
     if reached and not fault and step.controlled:
@@ -113,12 +113,14 @@ def measure(step: NearestStep, context: StepContext) -> StepMeasurement:
         return made
     if reached:
         return made
-    return replace(made, outcome=Outcome.NO_RECALL, detail=_missed(facts, knob, effort, tried))
+    return replace(made, outcome=Outcome.NO_RECALL, detail=_missed(step.target, facts, knob, effort, tried))
 
 
-def _missed(facts: RecallFacts, knob: Knob | None, effort: int | None, tried: Mapping[int, Tried]) -> str:
+def _missed(
+    target: float, facts: RecallFacts, knob: Knob | None, effort: int | None, tried: Mapping[int, Tried]
+) -> str:
     """A recall that the timed searches have missed, in words."""
-    why = f"no recall of {facts['target']:g}: {facts['mean']:.3f} in the timed searches"
+    why = f"no recall of {target:g}: {facts['mean']:.3f} in the timed searches"
     if effort is not None:
         why += f", {tried[effort].recall:.3f} in those before with {knob and knob.name} {effort}"
     return why
@@ -141,11 +143,11 @@ def _anew(
         asked = timed.some(order[: len(answers)])
         recalls = asked.recalls(answers)
         context.data.returned[step.name] = asked.fault(answers)
-    facts = _facts(step.target, recalls, context.engine.knob, effort, tried)
+    facts = _facts(recalls, context.engine.knob, effort, tried)
     measured.facts["recall"] = facts
     if recalls.mean() + _chance(recalls, tried.get(effort or 0)) >= step.target:
         return measured
-    missed = _missed(facts, context.engine.knob, effort, tried)
+    missed = _missed(step.target, facts, context.engine.knob, effort, tried)
     return replace(measured, outcome=Outcome.NO_RECALL, detail=f"opened anew: {missed}")
 
 
@@ -223,7 +225,7 @@ def _fell_short(
     """The outcome of a target that no effort reaches, with the best that one did."""
     best = max(tried, key=lambda effort: tried[effort].recall)
     context.data.returned[step.name] = tried[best].fault
-    facts = _facts(step.target, tried[best].recalls, knob, best, tried)
+    facts = _facts(tried[best].recalls, knob, best, tried)
     why = f"no recall of {step.target:g}: {facts['mean']:.3f} at best, with {knob.name} {best} of {knob.most} at most"
     return StepMeasurement(
         "throughput", "1/s", [], facts={"recall": facts}, direction="higher", outcome=Outcome.NO_RECALL, detail=why
@@ -232,10 +234,10 @@ def _fell_short(
 
 def _tried(context: StepContext, search: Callable[[Any], Any], tuning: Questions) -> Tried:
     """What an effort comes to, on as many of the queries for tuning as there is time for."""
-    found, answers = _searched(search, tuning.queries, TRIED, nullcontext())
+    _, answers = _searched(search, tuning.queries, TRIED, nullcontext())
     with context.aside():
         asked = tuning.some(slice(0, len(answers)))
-        return Tried(asked.recalls(answers), found.count / max(found.total / 1e9, 1e-9), asked.fault(answers))
+        return Tried(asked.recalls(answers), asked.fault(answers))
 
 
 def _timed(
@@ -288,11 +290,11 @@ def _chance(recalls: NDArray[np.float64], tuned: Tried | None) -> float:
 
 
 def _facts(
-    target: float, recalls: NDArray[np.float64], knob: Knob | None, effort: int | None, tried: Mapping[int, Tried]
+    recalls: NDArray[np.float64], knob: Knob | None, effort: int | None, tried: Mapping[int, Tried]
 ) -> RecallFacts:
     mean, error = float(recalls.mean()), 1.96 * float(recalls.std() / np.sqrt(len(recalls)))
     facts: RecallFacts = {
-        "target": target, "mean": mean, "low": max(mean - error, 0.0), "high": min(mean + error, 1.0),
+        "mean": mean, "low": max(mean - error, 0.0), "high": min(mean + error, 1.0),
         "p5": float(np.quantile(recalls, 0.05)), "queries": len(recalls),
     }  # fmt: skip
     if knob is None:
@@ -302,9 +304,6 @@ def _facts(
     return {
         **facts, "knob": knob.name, "effort": effort, "exact": exact,
         "without_effect": most is not None and not exact and least.same(most),
-        "tried": [
-            {"effort": each, "recall": of.recall, "per_second": of.per_second} for each, of in sorted(tried.items())
-        ],
     }  # fmt: skip
 
 

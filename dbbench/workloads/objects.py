@@ -124,7 +124,6 @@ def measure(step: ObjectStep, context: StepContext, clock: Clock = perf_counter_
     mean = sum(passes[step.warm_up :]) / step.iterations
     facts: StepFacts = {
         "objects": count,
-        "members": len(context.tables[step.table].columns),
         "connect": connect / 1e9,
         "prepare": prepare_first / 1e9,
         "parts": _parts(mean / 1e9, parts),

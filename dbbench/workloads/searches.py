@@ -50,10 +50,9 @@ def searched(
 
 @dataclass(frozen=True)
 class Tried:
-    """Result of an effort: the recall of each query, searches in a second, and what is wrong with the answers."""
+    """Result of an effort: the recall of each query, and what is wrong with the answers."""
 
     recalls: NDArray[np.float64]
-    per_second: float
     fault: str
 
     @property

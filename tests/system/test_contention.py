@@ -137,7 +137,6 @@ def test_the_system_counts_what_we_count(served: Path, engine: str) -> None:
     for step in atomic_json.read(path)["steps"][:3]:
         assert step["outcome"] == "ok", step["detail"]
         facts = step["facts"]
-        assert facts["iterations"] == 2
         if facts["retries"]:
             continue  # what was rolled back counts in some
         for what in ("inserts", "updates", "deletes"):

@@ -66,7 +66,6 @@ def test_a_cold_read_is_cold_or_says_that_it_is_not(run: tuple[Path, str], engin
     assert (len(cold["samples"]), cold["warm_up"]) == (3, [])
     detail = summary(run[0])["sums-cold", engine]["detail"]
     if cold["facts"]["cache"] == "cold":
-        assert cold["facts"]["resident"] <= 0.05
         assert "lukewarm" not in detail
     else:
         assert "lukewarm: " in detail

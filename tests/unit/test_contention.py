@@ -95,7 +95,7 @@ def test_what_all_clients_leave_is_known(store: Store) -> None:
 
 def test_a_scale_makes_fewer_iterations_by_as_many_clients(bench: StepContext, store: Store) -> None:
     found = contention.measure(step(clients={"threads": 3}), bench)  # at scale 0.04
-    assert (found.facts["iterations"], found.facts["inserts"], found.facts["deletes"]) == (2, 18, 18)
+    assert (found.facts["inserts"], found.facts["deletes"]) == (18, 18)
     assert found.facts["calls"] == 6
     assert store.events.count("insert") == store.events.count("delete") == 18
     assert store.events.count("select 1") + store.events.count("select all") == 6 * 21 + 1  # and the one that clears
@@ -103,9 +103,12 @@ def test_a_scale_makes_fewer_iterations_by_as_many_clients(bench: StepContext, s
     contention.check(step(), bench)
 
 
-def test_the_time_of_a_round_is_that_of_the_clients_and_the_clearing(bench: StepContext) -> None:
+def test_the_time_of_a_round_is_that_of_the_clients_and_the_clearing(
+    bench: StepContext, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(contention, "timed", lambda clear: (7 * 10**9, clear()))
     found = contention.measure(step(), bench)
-    assert found.value == pytest.approx(found.facts["clients_seconds"] + found.facts["clearing_seconds"])
+    assert found.value == pytest.approx(found.facts["transactions"] / found.facts["per_second"] + 7)
     assert (found.unit, found.direction) == ("s", "lower")
 
 
@@ -380,7 +383,6 @@ def test_clients_share_the_sessions_of_a_pool(store: Store, bench: StepContext) 
     assert max(peak) == before + 2
     assert store.most <= 2
     assert store.opened == before
-    assert (found.facts["pool"], found.facts["shares"]) == (2, [2])
     assert found.facts["calls"] == 12
 
 

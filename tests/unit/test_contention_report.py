@@ -51,7 +51,7 @@ def facts(**more: Any) -> dict[str, Any]:
     counts = WORK.counts(32)
     percentiles = {"p50": 1e6, "p90": 1e6, "p95": 2e6, "p99": 3e6, "p99.9": None}
     return {
-        **counts, "clients": {"threads": 8, "processes": 4}, "pool": None, "retries": {},
+        **counts, "clients": {"threads": 8, "processes": 4}, "retries": {},
         "fairness": {"fastest": 1.0, "slowest": 2.0, "jain": 0.9}, "counted": {},
         "times": {"service time": {"percentiles": percentiles, "max": 4e6, "count": 1600, "sum": 1e9}}, **more,
     }  # fmt: skip

@@ -91,7 +91,7 @@ def test_bad_input_is_told_with_its_place(change: tuple[str, str], words: str) -
 
 def row(step: str, engine: str, value: float, recall: float | None = None, **more: Any) -> Row:
     known: Any = {} if recall is None else {
-        "recall": {"target": 0.9, "mean": recall, "low": recall, "high": recall, "p5": recall, "queries": 100,
+        "recall": {"mean": recall, "low": recall, "high": recall, "p5": recall, "queries": 100,
         **({"knob": "ef", "effort": 9} if recall < 1 else {})}
     }  # fmt: skip
     unit = "s" if step == "load" else "1/s"
