@@ -13,63 +13,33 @@ if TYPE_CHECKING:
 
     from dbbench.host.kept_folder import Kept
 
-_DAY = 24 * 3600
-
 
 @click.command(
-    epilog=examples(
-        "dbbench cache",
-        "dbbench cache --prune",
-        "dbbench cache --prune --unused 0 --yes",
-        "dbbench cache --remove duckdb-1.3",
-    ),
+    epilog=examples("dbbench cache", "dbbench cache --remove duckdb-1.3"),
     short_help="List what the cache holds, or remove some of it.",
 )
 @click.option(
     "--remove", "names", multiple=True, metavar="NAME", help="Remove this entry; the beginning of its name is enough."
 )
-@click.option("--prune", is_flag=True, help="Remove entries that were not used recently.")
-@click.option(
-    "--unused",
-    type=click.IntRange(0, 10_000),
-    default=30,
-    show_default=True,
-    metavar="DAYS",
-    help="Age of the entries that --prune removes; 0 removes everything.",
-)
 @click.option("--yes", is_flag=True, help="Don't ask.")
-@click.pass_context
 @command
-def cache(context: click.Context, names: tuple[str, ...], prune: bool, unused: int, yes: bool) -> int:
+def cache(names: tuple[str, ...], yes: bool) -> int:
     """List the datasets, environments and server templates in the cache with their sizes, or remove some.
 
-    What is removed is made again when a run needs it, environments with the network. Jars, which `dbbench engines
-    install` fetches, go only by --remove. Remove nothing while another dbbench runs.
+    What is removed is made again when a run needs it, environments with the network; jars by `dbbench engines install`.
+    Remove nothing while another dbbench runs.
 
     Exit status: 0 listed or removed; 1 something could not be removed, or you said no; 2 usage error.
     """
-    import time
-
-    from click.core import ParameterSource
-
-    from dbbench.errors import UserError
     from dbbench.host.kept_folder import cache_folder, contents
 
-    if names and prune:
-        raise UserError("--remove and --prune exclude each other; omit one of them")
-    if not prune and context.get_parameter_source("unused") is ParameterSource.COMMANDLINE:
-        raise UserError("--unused says what --prune removes; add --prune")
     root = cache_folder()
     found = contents(root)
-    if not names and not prune:
+    if not names:
         _show(found)
         click.echo(f"{_size(sum(entry.bytes for entry in found))} in {root}")
         return 0
-    since = time.time() - unused * _DAY
-    chosen = _named(found, names) if names else [one for one in found if one.used <= since and one.kind != "jars"]
-    if not chosen:
-        click.echo("nothing to remove")
-        return 0
+    chosen = _named(found, names)
     _show(chosen)
     return _remove(chosen, yes=yes)
 
@@ -118,23 +88,12 @@ def _remove(chosen: Sequence[Kept], *, yes: bool) -> int:
 
 def _show(found: Sequence[Kept]) -> None:
     """A line for each, aligned."""
-    import datetime
-
     from dbbench.message import cleaned
 
-    lines = [
-        (
-            entry.kind,
-            cleaned(entry.name),
-            _size(entry.bytes),
-            f"{datetime.date.fromtimestamp(entry.used)}",
-            cleaned(entry.what),
-        )
-        for entry in found
-    ]
+    lines = [(entry.kind, cleaned(entry.name), _size(entry.bytes), cleaned(entry.what)) for entry in found]
     kinds, names, sizes = (max((len(line[column]) for line in lines), default=0) for column in range(3))
-    for kind, name, size, used, what in lines:
-        click.echo(f"{kind:<{kinds}}  {name:<{names}}  {size:>{sizes}}  used {used}  {what}")
+    for kind, name, size, what in lines:
+        click.echo(f"{kind:<{kinds}}  {name:<{names}}  {size:>{sizes}}  {what}")
 
 
 def _size(count: int) -> str:

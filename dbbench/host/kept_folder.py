@@ -100,13 +100,12 @@ def _sweep(folder: Path) -> None:
 
 @dataclass(frozen=True)
 class Kept:
-    """One folder in the cache. `bytes` are those on the disk; `used` is when it was last written or read."""
+    """One folder in the cache. `bytes` are those on the disk."""
 
     kind: str
     name: str
     path: Path
     bytes: int
-    used: float
     #: What is in it, in words.
     what: str
 
@@ -126,7 +125,6 @@ _KINDS = (
     _Kind("environment", "environments", "environment.json"),
     _Kind("server", "servers", "template.json", r"[0-9a-f]{24}"),
 )
-_MANIFESTS = frozenset(kind.manifest for kind in _KINDS)
 #: Folders that are kept as a whole.
 _WHOLE = {"jars": "jars of the JDBC engines"}
 
@@ -167,17 +165,13 @@ def _of(root: Path, kind: _Kind) -> Iterator[Kept]:
 
 
 def _kept(kind: str, path: Path, what: str) -> Kept:
-    size, used = 0, 0.0
+    size = 0
     for parent, folders, files in os.walk(path):
         for name in (*folders, *files):
             with contextlib.suppress(FileNotFoundError):
                 status = os.lstat(os.path.join(parent, name))
                 size += getattr(status, "st_blocks", -(-status.st_size // 512)) * 512
-                if stat.S_ISREG(status.st_mode):
-                    # Manifests are read by whoever lists what there is: that is no use of it.
-                    read = 0.0 if name in _MANIFESTS else status.st_atime
-                    used = max(used, status.st_mtime, read)
-    return Kept(kind, path.name, path, size, used or os.lstat(path).st_mtime, what)
+    return Kept(kind, path.name, path, size, what)
 
 
 def _words(kind: _Kind, path: Path) -> str:

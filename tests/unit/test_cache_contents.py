@@ -1,7 +1,6 @@
 """What the cache holds, and how to be rid of it without harm to anything else."""
 
 import json
-import os
 from collections.abc import Callable
 from pathlib import Path
 
@@ -51,9 +50,9 @@ def cache(root: Path) -> Cache:
     return lambda *arguments, **more: CliRunner().invoke(main, ["cache", *arguments], **more)
 
 
-def age(folder: Path, seconds: float) -> None:
-    for path in folder.rglob("*"):
-        os.utime(path, (seconds, seconds), follow_symlinks=False)
+def emptied(root: Path, cache: Cache) -> Result:
+    """What is said where all that is listed is removed."""
+    return cache(*(f"--remove={kept.name}" for kept in contents(root)), "--yes")
 
 
 def test_all_that_is_made_is_listed_with_its_size(full: Path) -> None:
@@ -68,7 +67,6 @@ def test_all_that_is_made_is_listed_with_its_size(full: Path) -> None:
 def test_a_cache_that_is_not_there_is_empty(root: Path, cache: Cache) -> None:
     assert contents(root) == []
     assert cache().exit_code == 0
-    assert "nothing to remove" in cache("--prune").output
 
 
 def test_what_is_not_ours_is_neither_listed_nor_removed(full: Path, cache: Cache) -> None:
@@ -77,10 +75,9 @@ def test_what_is_not_ours_is_neither_listed_nor_removed(full: Path, cache: Cache
     (mine / "dataset.json").write_text("{}")
     (full / "0123456789abcdef01234567").mkdir()  # a name like a dataset's, and no manifest
     assert not {kept.name for kept in contents(full)} & {"notes", "0123456789abcdef01234567"}
-    assert cache("--prune", "--unused", "0", "--yes").exit_code == 0
+    assert emptied(full, cache).exit_code == 0
     assert mine.is_dir()
-    assert (full / "jars" / "a").exists()  # fetched by hand
-    assert [kept.kind for kept in contents(full)] == ["jars"]
+    assert contents(full) == []
 
 
 def test_links_are_not_followed(full: Path, tmp_path: Path, cache: Cache) -> None:
@@ -96,7 +93,7 @@ def test_links_are_not_followed(full: Path, tmp_path: Path, cache: Cache) -> Non
     assert "a" * 24 not in again
     assert "linked-1.0-x" not in again
     assert again[dataset.name].bytes < 1_000_000
-    assert cache("--prune", "--unused", "0", "--yes").exit_code == 0
+    assert emptied(full, cache).exit_code == 0
     assert not dataset.path.exists()
     assert (outside / "precious").stat().st_size == 1_000_000
 
@@ -115,13 +112,6 @@ def test_a_folder_that_became_a_link_before_it_is_removed_stays(full: Path, tmp_
     assert (tmp_path / "moved" / "dataset.json").exists()
 
 
-def test_only_what_was_not_used_lately_is_pruned(full: Path, cache: Cache) -> None:
-    (server,) = [kept for kept in contents(full) if kept.kind == "server"]
-    age(server.path, 1e9)
-    assert cache("--prune", "--yes").exit_code == 0
-    assert [kept.kind for kept in contents(full)] == ["dataset", "environment", "jars"]
-
-
 def test_a_damaged_one_is_listed_and_can_be_removed(full: Path, cache: Cache) -> None:
     (server,) = [kept for kept in contents(full) if kept.kind == "server"]
     document = json.loads((server.path / "template.json").read_text())
@@ -137,7 +127,7 @@ def test_what_is_being_made_is_called_unfinished(full: Path) -> None:
 
 
 def test_the_beginning_of_a_name_will_do_if_it_is_one(full: Path, cache: Cache) -> None:
-    found = [Kept("dataset", name, full / name, 1, 1.0, "") for name in ("ab", "abc", "b")]
+    found = [Kept("dataset", name, full / name, 1, "") for name in ("ab", "abc", "b")]
     assert [kept.name for kept in named(found, "ab")] == ["ab"]
     assert [kept.name for kept in named(found, "a")] == ["ab", "abc"]
     assert cache("--remove", "duckdb-1.3", "--yes").exit_code == 0
@@ -149,9 +139,7 @@ def test_the_beginning_of_a_name_will_do_if_it_is_one(full: Path, cache: Cache) 
     [
         (["--remove", "jas", "--yes"], "jars"),
         (["--remove", "", "--yes"], "holds no ''"),
-        (["--remove", "jars", "--prune"], "omit one"),
-        (["--unused", "3"], "add --prune"),
-        (["--prune", "--unused", "0"], "add --yes"),
+        (["--remove", "jars"], "add --yes"),
     ],
 )
 def test_what_makes_no_sense_is_refused_and_removes_nothing(
