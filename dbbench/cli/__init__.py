@@ -9,7 +9,7 @@ import click
 
 import dbbench
 from dbbench.cli.cache import cache
-from dbbench.cli.common import command, examples, shown
+from dbbench.cli.common import examples, shown
 from dbbench.cli.durability import durability
 from dbbench.cli.engines import engines, versions
 from dbbench.cli.explain import explain
@@ -73,18 +73,6 @@ def main() -> None:
     signal.signal(signal.SIGTERM, signal.default_int_handler)
 
 
-@click.command(epilog=examples('eval "$(dbbench completion bash)"', "dbbench completion fish | source"))
-@click.argument("shell", type=click.Choice(["bash", "zsh", "fish"]))
-@command
-def completion(shell: str) -> None:
-    """Print the code that completes dbbench's commands in SHELL."""
-    from click.shell_completion import get_completion_class
-
-    kind = get_completion_class(shell)
-    assert kind is not None
-    click.echo(kind(click.get_current_context().find_root().command, {}, "dbbench", "_DBBENCH_COMPLETE").source())
-
-
 for each in (
     suite,
     suites,
@@ -104,6 +92,5 @@ for each in (
     durability,
     plugin,
     init_ci,
-    completion,
 ):
     main.add_command(each)

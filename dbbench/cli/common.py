@@ -130,17 +130,6 @@ def suite_names(context: click.Context, parameter: click.Parameter, typed: str) 
     return names or [CompletionItem(typed, type="file")]
 
 
-def scale(text: Any) -> float:
-    """A multiple, like 0.1."""
-    try:
-        multiple = float(text)
-    except ValueError as exc:
-        raise click.BadParameter(f"{text!r} is not a number") from exc
-    if not 0 < multiple <= 10_000:
-        raise click.BadParameter(f"{text} is not above 0 (and at most 10,000): 1 is the original's size, 0.1 a tenth")
-    return multiple
-
-
 def share(text: Any) -> float:
     """Like 5% or 0.05, as a fraction of one."""
     try:
@@ -174,13 +163,9 @@ class Finite(click.FloatRange):
 
 #: Seconds that a user may wait for something, up to 115 days.
 patience = Finite(0, 10_000_000, min_open=True)
-
-
-def seed(text: Any) -> int:
-    """A whole number of 63 bits."""
-    if not str(text).isdecimal() or int(text) >= 2**63:
-        raise click.BadParameter(f"{text!r} is not a whole number from 0 to 2^63 - 1")
-    return int(text)
+#: A multiple of a suite's rows, like 0.1.
+scale = Finite(0, 10_000, min_open=True)
+seed = click.IntRange(0, 2**63 - 1)
 
 
 def memory(text: Any) -> int:
