@@ -19,13 +19,8 @@ import psutil
 
 from dbbench.host.metric import Metric, Usage
 from dbbench.host.processes import descendants
-from dbbench.host.usage import written
 
 _LINUX = sys.platform == "linux"
-_SELF = psutil.Process()
-_IO: int | None = None
-with contextlib.suppress(OSError):
-    _IO = os.open("/proc/self/io", os.O_RDONLY)
 #: Nanoseconds on a processor, nanoseconds of waiting for one, and how often it came to one (docs of the kernel,
 #: sched-stats).
 _COUNTED = Path("/proc/thread-self/schedstat")
@@ -129,21 +124,9 @@ def _cpu_time(process: psutil.Process) -> int:
     return int((times.user + times.system) * 1e9) + children
 
 
-def _written(process: psutil.Process) -> int:
-    """Bytes that a process and its ended children had written to storage."""
-    if (found := written(process)) is None:
-        raise psutil.AccessDenied(process.pid)
-    return found
-
-
-def _own_written() -> int:
-    """The same of this process. On Linux by a file that stays open, in a tenth of the time."""
-    return _written(_SELF) if _IO is None else int(os.pread(_IO, 500, 0).split()[11])
-
-
 #: The count behind each metric of processes. The last is read next to the clock: the CPU time of reading the others
 #: isn't the calls'.
-COUNTS = {Metric.WRITTEN: Count(_own_written, _written), Metric.CPU: Count(_own_cpu_time, _cpu_time, 1e9)}
+COUNTS = {Metric.CPU: Count(_own_cpu_time, _cpu_time, 1e9)}
 
 
 class DelayMeter:

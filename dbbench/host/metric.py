@@ -4,15 +4,13 @@ from collections.abc import Iterable, Mapping
 from enum import StrEnum
 from typing import Literal, Self
 
-#: Base units of figures. "B" is a size, which is exact; "B/op" is measured, of a call or an operation.
-BaseUnit = Literal["s", "1/s", "B", "B/op"]
-_BYTES = ((1.0, "B"), (1e3, "kB"), (1e6, "MB"), (1e9, "GB"))
+#: Base units of figures. "B" is a size, which is exact.
+BaseUnit = Literal["s", "1/s", "B"]
 #: The units that figures are shown in: their size in the base unit, and their symbol; the smallest first.
 SCALES: Mapping[str, tuple[tuple[float, str], ...]] = {
     "s": ((1e-9, "ns"), (1e-6, "µs"), (1e-3, "ms"), (1.0, "s")),
     "1/s": ((1.0, "/s"), (1e3, "thousand/s"), (1e6, "million/s")),
-    "B": _BYTES,
-    "B/op": _BYTES,
+    "B": ((1.0, "B"), (1e3, "kB"), (1e6, "MB"), (1e9, "GB")),
 }
 
 
@@ -43,11 +41,6 @@ class Metric(StrEnum):
         "times are undelayed: by the clock, less the calling threads' wait for a processor",
         "no undelayed time of these calls is known: they waited for their moments or each other, or this system doesn't report it",
         True,
-    )  # fmt: skip
-    WRITTEN = (
-        "written", "bytes written", "B/op", "the bytes that they wrote to storage",
-        "figures are bytes written to storage during the calls, by the worker and its private server",
-        "bytes written are not known: the calls waited for their moments, a URL's server wrote, or this system doesn't report it",
     )  # fmt: skip
 
     def __new__(

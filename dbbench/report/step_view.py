@@ -169,11 +169,6 @@ class StepView:
         return self.step.unit == "B"
 
     @property
-    def in_bytes(self) -> bool:
-        """Whether its figures are bytes, of a size or written by its calls: who takes less of them isn't faster."""
-        return self.unit.symbol.endswith("B")
-
-    @property
     def withheld(self) -> bool:
         """Whether a figure is withheld: then nobody is known to be the first."""
         return any(line.withheld for line in self.lines)

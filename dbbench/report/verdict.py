@@ -151,7 +151,7 @@ def overall(shown: View) -> str:
     sure = any(line.row.rank for each in shown.scenarios for step in _timed(each) for line in step.lines)
     few = "" if sure else ", from too few rounds to be sure"
     lacking = {next(item.engine for item in line if item) for line in shown.across if not mean_over(line)}
-    first = f"{_most(shown.scenarios)}{_among(shown.scenarios, lacking)} over {len(shown.scenarios)} scenarios{few}"
+    first = f"Fastest{_among(shown.scenarios, lacking)} over {len(shown.scenarios)} scenarios{few}"
     return f"{first}: {'; then '.join(named)} the best result on average."
 
 
@@ -168,11 +168,6 @@ def _among(scenarios: Iterable[ScenarioView], lacking: Collection[str]) -> str:
 
 def _alone(item: Standing) -> str:
     return f"{item.title} stands alone here, so there is nothing to compare it with."
-
-
-def _most(scenarios: Iterable[ScenarioView]) -> str:
-    """What the first over all timed steps is: fastest only where the figures aren't bytes."""
-    return "Best" if any(step.in_bytes for scenario in scenarios for step in _timed(scenario)) else "Fastest"
 
 
 def finding(step: StepView) -> str:
@@ -252,14 +247,14 @@ def _unranked(known: Sequence[Line], step: StepView) -> str:
     if len(level) > 1:
         return f"{_named([line.row.title for line in level])} tie in {single} (less than 2 % apart)."
     gap = f" ({times(ahead.value)}× ahead)" if ahead else ""
-    return f"{known[0].row.title} was {'best' if step.higher or step.in_bytes else 'fastest'} in {single}{gap}."
+    return f"{known[0].row.title} was {'best' if step.higher or step.counted else 'fastest'} in {single}{gap}."
 
 
 def _first(level: Sequence[Line], step: StepView) -> str:
     """The first engine or engines, without the full stop."""
     titles = [line.row.title for line in level]
     if len(titles) == 1:
-        return f"{titles[0]}{' is the smallest' if step.counted else ' takes the least' if step.in_bytes else ''}"
+        return f"{titles[0]}{' is the smallest' if step.counted else ''}"
     return f"{_named(titles)} tie{' (less than 2 % apart)' if step.counted else ''}"
 
 
@@ -268,9 +263,9 @@ def _next(level: Sequence[Line], line: Line, step: StepView, known: Sequence[Lin
     between = known[: known.index(line)]
     name = f"the next{'' if all(each.row.rank for each in between) else ' that has a rank'}, {line.row.title}"
     ratio = line.row.ratio.value if line.row.ratio else None
-    more, much = ("more", "much") if step.in_bytes else ("longer", "long")
+    more, much = ("more", "much") if step.counted else ("longer", "long")
     share = "" if ratio is None else small_share(ratio)
-    if len(level) == 1 and not step.in_bytes:
+    if len(level) == 1 and not step.counted:
         if ratio is None or share:
             return f" is {share} faster than {name}" if share else f" is faster than {name}"
         return f" is {times(ratio)} times as fast as {name}"
@@ -308,7 +303,7 @@ def _overall(scenario: ScenarioView) -> str:
     among = _among([scenario], {item.engine for item in scenario.standings} - {item.engine for item in known})
     if not among and not all(any(line.row.ratio for line in step.lines) for step in _timed(scenario)):
         among = " over the steps that were verified"
-    start = f"{_most([scenario])} overall{among}"
+    start = f"Fastest overall{among}"
     mean = times(first.mean_ratio or 0)
     all_best = (first.mean_ratio or 0) < 1 + 1e-9  # "1.00" may have been rounded
     best = "the best of each step" if all_best else f"on average {mean}× the best result"

@@ -25,7 +25,7 @@ EXAMPLES = {
     "an operation": ("", r"prepare_seek\b|\"seek\"", {"cli/templates/blocks.py.jinja", "cli/templates/records.py.jinja"}),
     "a suite": ("lifecycle", r"\blifecycle\b", set()),
     "a chart": ("spans", r"\bSpans\b|charts\.spans\b", set()),
-    "a metric": ("", r"\bWRITTEN\b", set()),
+    "a metric": ("", r"\bUNDELAYED\b", {"analysis/paired.py", "results/trial.py"}),
     "an export format": ("html_page", r"\bhtml_page\b", set()),
     "a statistic": ("", r"\.original\b|\boriginal=|^    original: ", set()),
     "an engine attribute": (

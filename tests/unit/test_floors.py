@@ -5,11 +5,13 @@ from dataclasses import dataclass
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
+from unittest.mock import Mock
 
+import psutil
 import pytest
 
 from dbbench.host.interference import Sync, sync_probe
-from dbbench.host.usage import Reading, usage
+from dbbench.host.usage import Reading, usage, written
 from dbbench.suite.model import Tier
 from dbbench.suite.steps.load import LoadStep
 from dbbench.workloads import promises
@@ -50,6 +52,17 @@ def test_a_commit_waits_and_writes(monkeypatch: pytest.MonkeyPatch) -> None:
     few = "commits didn't reach the disk: "
     assert below(monkeypatch, 49, 409_600) == f"{few}it waited 49 times for 100 commits"
     assert below(monkeypatch, 300, 8_192) == f"{few}8,192 bytes written for 100 commits"
+
+
+def test_what_is_written_to_storage_is_counted_or_left_out(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    before = usage()
+    with (tmp_path / "file").open("wb") as file:
+        file.write(bytes(100_000))
+        os.fsync(file.fileno())
+    assert usage().since(before).written in (0, pytest.approx(100_000, abs=50_000)), "0: not on a disk"
+    for exc in (psutil.AccessDenied(1), FileNotFoundError(), NotImplementedError(), AttributeError()):
+        monkeypatch.setattr(psutil.Process, "io_counters", Mock(side_effect=exc))
+        assert written(psutil.Process()) is None
 
 
 def test_a_thread_that_ends_takes_no_waits_of_others_with_it() -> None:

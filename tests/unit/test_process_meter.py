@@ -12,10 +12,8 @@ from unittest.mock import Mock
 import psutil
 import pytest
 
-from dbbench.host import meters
 from dbbench.host.meters import COUNTS, Count, DelayMeter, ProcessMeter
 from dbbench.host.metric import Metric, shared
-from dbbench.host.usage import written
 from dbbench.loadgen.job import ClientTimings
 from dbbench.loadgen.loops import stream, stream_until
 from dbbench.report.run_view import view
@@ -153,37 +151,17 @@ def test_a_stream_reads_it_outside_of_its_clock_and_of_its_books(until: bool) ->
         assert events == ["key", "key", "in", "clock", "call", "clock", "call", "clock", "out", "books"]
 
 
-# Bytes written
-
-
-def test_what_is_written_to_storage_is_counted_or_left_out(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    with ProcessMeter() as meter, (tmp_path / "file").open("wb") as file:
-        file.write(bytes(100_000))
-        os.fsync(file.fileno())
-    assert meter.usage().get(Metric.WRITTEN, 0) in (0, pytest.approx(100_000, abs=50_000)), "0: not on a disk"
-    monkeypatch.setattr(meters, "_IO", None)
-    for exc in (psutil.AccessDenied(1), FileNotFoundError(), NotImplementedError(), AttributeError()):
-        monkeypatch.setattr(psutil.Process, "io_counters", Mock(side_effect=exc))
-        with ProcessMeter() as meter:
-            pass
-        assert meter.usage().keys() == {Metric.CPU}
-
-
-def test_both_ways_to_read_it_agree() -> None:
-    assert written(psutil.Process()) == COUNTS[Metric.WRITTEN].own()
-
-
-def test_calls_that_wrote_nothing_have_no_figure(tmp_path: Path) -> None:
+def test_calls_that_used_nothing_have_no_figure(tmp_path: Path) -> None:
     def change(result: dict[str, Any]) -> None:
         for step in result["steps"]:
-            step["usage"] = {"written": 0.0 if step["name"] == "join-1" else 4096.0}
+            step["usage"] = {"cpu": 0.0 if step["name"] == "join-1" else 0.0041, "written": 4096.0}  # of older runs
 
     run = fabricate(tmp_path / "run", {"e": Fake("E"), "f": Fake("F")}, rounds=2, change=change)
-    shown = view(ChosenRun(run, Choice(metric=Metric.WRITTEN)), out=tmp_path / "out")
+    shown = view(ChosenRun(run, Choice(metric=Metric.CPU)), out=tmp_path / "out")
     rows = {row.step: row for row in shown.rows if row.ranked}
     assert (rows["join-1"].value, rows["join-1"].outcome) == (None, Outcome.NOT_COUNTED)
-    assert "no bytes written counted during these calls" in str(rows["join-1"].remarks)
-    assert (rows["join-2"].value, rows["join-2"].unit) == (4096.0, "B/op")
+    assert "no CPU time counted during these calls" in str(rows["join-1"].remarks)
+    assert (rows["join-2"].value, rows["join-2"].unit) == (0.0041, "s")
     write_report(shown)
     assert "| 4.10 |" in (tmp_path / "out" / "report" / "index.md").read_text("utf-8")
 
