@@ -212,14 +212,9 @@ def _of(some: int, all_: int) -> str:
 
 
 def _unlike_hosts(results: Sequence[TrialResult]) -> Iterator[str]:
-    """Warning that hosts differ: by what they are, and by the time that the same steps took on them."""
+    """Warning that hosts differ in what they are."""
     if fleet.differ(results):
         yield "the hosts that ran rounds have different processors or memory: figures mix both; ranks compare within a host"
-    if gap := fleet.gap(results):
-        yield (
-            f"host {gap.slowest} took ×{gap.ratio:.2f} the time of {gap.fastest} "
-            f"(geometric mean of {gap.figures} figures): intervals span both"
-        )
 
 
 def _unknown_terms(manifest: Manifest, results: Sequence[TrialResult]) -> list[str]:
