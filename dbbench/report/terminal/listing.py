@@ -2,8 +2,7 @@
 
 import json
 import re
-from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator
 from functools import partial
 from typing import Any
 
@@ -14,8 +13,8 @@ from dbbench.suite.model import Suite
 from dbbench.suite.steps.base import Clients
 from dbbench.suite.steps.transaction import Think
 
-#: A key that this number of parts of a suite have alike is shown once.
-_MANY = 6
+#: What of a key's schema is printed.
+_LIMITS = ("default", "enum", "minimum", "exclusiveMinimum", "maximum", "exclusiveMaximum")
 
 
 def suite_lines(suite: Suite, *, columns: int) -> Iterator[str]:
@@ -69,79 +68,34 @@ def suite_lines(suite: Suite, *, columns: int) -> Iterator[str]:
 
 
 def key_lines(*, columns: int) -> Iterator[str]:
-    """Every key of a suite file under what holds it, from the schema; those that most of these share once."""
+    """Every key of a suite file under what holds it: what the schema says that it may be, and what it is."""
     schema = Suite.model_json_schema()
     # A suite may write these two shorter, so that the schema has no part of theirs.
     others = [each.model_json_schema() for each in (Clients, Think)]
-    found = [part for part in (*schema["$defs"].values(), *others) if "properties" in part]
-    parts = [schema, *sorted(found, key=lambda part: str(part["title"]))]
-    enums = {name: part["enum"] for name, part in schema["$defs"].items() if "enum" in part}
-    counts = Counter(item for part in parts for item in _keys(part, enums).items())
-    shared = dict(item for item, count in counts.items() if count >= _MANY)
-    for part in parts:
-        kind = part["properties"].get("kind", {}).get("const")
+    for part in (schema, *schema["$defs"].values(), *others):
+        keys = part.get("properties", {})
+        kind = keys.get("kind", {}).get("const")
         yield from ("", f"{part['title']} (kind: {kind})" if kind else part["title"])
         yield from hanging(columns, "  ", " ".join(part["description"].split()), 2)
-        keys = _keys(part, enums)
-        for key, text in keys.items():
-            if shared.get(key) != text:
+        if "enum" in part:
+            yield f"  {', '.join(part['enum'])}"
+        for key, value in keys.items():
+            if key != "kind" and "hidden" not in value:
+                limits = "; ".join(_limits(value, required=key in part.get("required", ())))
+                text = f" ({limits}): {value['description']}" if limits else f": {value['description']}"
                 yield from hanging(columns, f"  {key}", text, 6)
-        if alike := [key for key, text in keys.items() if shared.get(key) == text]:
-            yield from hanging(columns, "  and, as below: ", ", ".join(alike), 6)
-    yield from ("", "Keys of several parts")
-    for key, text in shared.items():
-        yield from hanging(columns, f"  {key}", text, 6)
 
 
-def _keys(part: Any, enums: Mapping[str, Sequence[str]]) -> dict[str, str]:
-    """The keys of a part of the schema: if they are required, default, allowed values and limits, and what they are."""
-    return {
-        key: f"{_limits(value, 'required' if key in part.get('required', ()) else '', enums)}: {value['description']}"
-        for key, value in part["properties"].items()
-        if key != "kind" and "hidden" not in value
-    }
-
-
-def _limits(value: Any, required: str, enums: Mapping[str, Sequence[str]]) -> str:
-    """What a key may be, in brackets, as far as the schema states it; empty if it states nothing."""
-    inner = dict.fromkeys(re.findall(r"'#/\$defs/(\w+)'", str(value)))
-    values = value.get("enum") or next((enums[name] for name in inner if name in enums), ())
-    models = [re.sub(r".*__", "", name) for name in inner if name not in enums]
-    ranges = (_range(each) for each in (value, *value.get("anyOf", ()), *value.get("oneOf", ())))
-    numbers = next(filter(None, ranges), "")
-    parts = (required, _default(value), ", ".join(values), numbers, *(models if len(models) == 1 else ()))
-    text = "; ".join(filter(None, parts))
-    return f" ({text})" if text else ""
-
-
-def _default(value: Any) -> str:
-    """A default in words; empty if there is none, or one that only its description can tell."""
-    default = value.get("default")
-    if default in (None, "") or (isinstance(default, dict) and not any(default.values())):
-        return ""
-    if value.get("type") == ["number", "string"]:  # a time
-        return f"{default:g}s"
-    return "" if isinstance(default, list) and "{" in str(default) else json.dumps(default)
-
-
-def _range(value: Any) -> str:
-    """The limits of a number; empty without any."""
-    least, above, most, below = (
-        _limit(value.get(key)) for key in ("minimum", "exclusiveMinimum", "maximum", "exclusiveMaximum")
-    )
-    if least and most:
-        return f"{least} to {most}"
-    parts = (
-        least and f"at least {least}",
-        above and f"over {above}",
-        most and f"at most {most}",
-        below and f"below {below}",
-    )
-    return ", ".join(filter(None, parts))
-
-
-def _limit(number: float | None) -> str:
-    return "" if number is None else f"{number:,.0f}" if number == int(number) else f"{number:g}"
+def _limits(value: Any, *, required: bool) -> Iterator[str]:
+    """What a key may be, in the words of the schema, and the parts of a suite that it may hold."""
+    if required:
+        yield "required"
+    for form in (value, *value.get("anyOf", ()), *value.get("oneOf", ())):
+        for name in _LIMITS:
+            if form.get(name) not in (None, "", [], {}):
+                yield f"{name} {json.dumps(form[name])}"
+    if parts := re.findall(r"'#/\$defs/(?:\w+__)?(\w+)'", str(value)):
+        yield ", ".join(dict.fromkeys(parts))
 
 
 def rights(suite: Suite) -> str:

@@ -79,7 +79,8 @@ class Find(Model):
     p99: Time | None = Field(default=None, description="A limit.")
     arrivals: Arrivals = Field(default="poisson", description="As for `rate`.")
     trial: Time = Field(
-        default=5.0, description="How long each rate is tried; longer where a percentile needs more calls."
+        default=5.0,
+        description="Seconds, or a time such as 10s, that each rate is tried; longer where a percentile needs more calls.",
     )
     resolution: float = Field(
         default=0.05,
