@@ -51,7 +51,7 @@ class Line:
     ratio_interval: str = ""
     share: str = ""
     original: str = ""
-    #: Further figures, in the order of the step's own `details`.
+    #: Further figures, in the order of the step's own `details`; empty if it has none.
     details: tuple[str, ...] = ()
     #: How many transactions were made again, in words; empty if none was.
     retries: str = ""
@@ -253,20 +253,19 @@ class StepView:
         """What the further figures are."""
         return self.wording.details_note(self.step, self)
 
-    def with_details(self, columns: Sequence[str], cells: Callable[[Line], Sequence[str]]) -> Self:
-        """The view with further figures of each line; as it is where no line has any."""
-        lines = tuple(replace(line, details=tuple(cells(line))) for line in self.lines)
-        return replace(self, lines=lines, details=tuple(columns)) if any(line.details for line in lines) else self
+    def with_details(self, cells: Callable[[Line], Mapping[str, str]]) -> Self:
+        """The view with further figures of each line: column -> figure, empty where a line lacks it.
 
-    def with_first(self, column: str, cell: Callable[[Line], str]) -> Self:
-        """The view with one more figure before all others, a line without any as it is; itself if no line has it."""
-        first = [cell(line) for line in self.lines]
-        others = ("–",) * len(self.details)
+        A column that is empty in all lines is left out, and a line without any figure has none.
+        """
+        found = [cells(line) for line in self.lines]
+        given = {name for each in found for name, figure in each.items() if figure}
+        columns = [name for name in dict.fromkeys(name for each in found for name in each) if name in given]
         lines = tuple(
-            replace(line, details=(one or "–", *(line.details or others))) if one or line.details else line
-            for line, one in zip(self.lines, first, strict=True)
+            replace(line, details=tuple(each.get(name) or "–" for name in columns)) if any(each.values()) else line
+            for line, each in zip(self.lines, found, strict=True)
         )
-        return replace(self, lines=lines, details=(column, *self.details)) if any(first) else self
+        return replace(self, lines=lines, details=tuple(columns))
 
     @property
     def original(self) -> str:

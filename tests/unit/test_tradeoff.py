@@ -1,11 +1,12 @@
 """One figure against another: which points no other is better than, the axes, and what isn't drawn."""
 
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import fields, replace
 from typing import Any
 
 import pytest
 
+from dbbench.analysis.footprint import Footprint
 from dbbench.analysis.remarks import About, Remark
 from dbbench.analysis.row import Row
 from dbbench.report.charts.layout import Look
@@ -204,8 +205,11 @@ def test_a_size_of_vectors_is_beside_their_numbers_as_float32() -> None:
         "a", "load", "flat", "The flat", Outcome.OK, metric="m", unit="B", value=5_000.0, trial_means=(5_000.0,),
         of_rounds=(1,), facts=found, rounds=(found,),
     )  # fmt: skip
-    view = step_view(scenario, scenario.steps[0], [size], Data(csv_bytes=4_000, form="float32"), [], {})
-    assert "of float32" in view.details
+    known = dict.fromkeys((field.name for field in fields(Footprint)), None)
+    footprint: Any = {**known, "value": 5_000.0, "total": 5_000.0, "allocated": 8_192.0, "csv_bytes": 4_000}
+    data = Data(csv_bytes=4_000, form="float32")
+    view = step_view(scenario, scenario.steps[0], [size], data, [], {"flat": Footprint(**footprint)})
+    assert view.lines[0].details[view.details.index("of float32")] == "×1.25"
     assert view.details_note.endswith("per byte of data as float32.")
 
 

@@ -2,15 +2,11 @@
 
 from collections.abc import Sequence
 
-from dbbench.analysis.recorded import ClientStats
 from dbbench.analysis.units import amount
 from dbbench.report import step_view
 from dbbench.report.step_view import Facts, Line, StepView
 from dbbench.suite.dataset import Records
 from dbbench.suite.steps.contention import ContentionStep
-
-#: The further figures of a step of many clients.
-CLIENTS = ("p50", "p99", "max", "clients", "fastest", "slowest", "fairness", "retries", "counted")
 
 
 class Wording(step_view.Wording[ContentionStep]):
@@ -41,13 +37,7 @@ class Wording(step_view.Wording[ContentionStep]):
 
     def detailed(self, step: ContentionStep, view: StepView) -> StepView:
         """How the clients fared."""
-        counting = any(line.row.client_stats and line.row.client_stats.counted for line in view.lines)
-        columns = CLIENTS if counting else CLIENTS[:-1]  # the last is of systems that count by themselves
-
-        def cells(line: Line) -> Sequence[str]:
-            return _cells(line.row.client_stats, line)[: len(columns)] if line.row.client_stats else ()
-
-        return view.with_details(columns, cells)
+        return view.with_details(_cells)
 
     def details_note(self, step: ContentionStep, view: StepView) -> str:
         """What the columns are."""
@@ -58,20 +48,23 @@ class Wording(step_view.Wording[ContentionStep]):
         )
 
 
-def _cells(found: ClientStats, line: Line) -> tuple[str, ...]:
-    """Words, in the order of CLIENTS."""
+def _cells(line: Line) -> dict[str, str]:
+    found = line.row.client_stats
+    if found is None:
+        return {}
     tail = next(iter(line.tails.values()), None)
-    points = [tail.percentiles[0], tail.percentiles[2], tail.greatest] if tail else [None, None, None]
-    cells = [amount("s", point) for point in points]
+    p50, p99, most = (tail.percentiles[0], tail.percentiles[2], tail.greatest) if tail else (None, None, None)
     counts = [
         "–" if name not in found.counted else f"{found.counted[name]:,}" for name in ("inserts", "updates", "deletes")
     ]
-    retries = ", ".join(f"{count:,} {reason}" for reason, count in sorted(found.retries.items())) or "0"
-    return (
-        *cells,
-        f"{found.processes} × {found.threads}",
-        *(amount("s", seconds) for seconds in (found.fastest, found.slowest)),
-        f"{found.jain:.3f}",
-        retries,
-        "/".join(counts) if found.counted else "–",
-    )
+    return {
+        "p50": amount("s", p50),
+        "p99": amount("s", p99),
+        "max": amount("s", most),
+        "clients": f"{found.processes} × {found.threads}",
+        "fastest": amount("s", found.fastest),
+        "slowest": amount("s", found.slowest),
+        "fairness": f"{found.jain:.3f}",
+        "retries": ", ".join(f"{count:,} {reason}" for reason, count in sorted(found.retries.items())) or "0",
+        "counted": "/".join(counts) if found.counted else "",
+    }

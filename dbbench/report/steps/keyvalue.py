@@ -34,7 +34,14 @@ class Wording(step_view.Wording[KeyValueStep]):
 
     def detailed(self, step: KeyValueStep, view: StepView) -> StepView:
         """Seconds of all operations, percentiles, and multiples of the reference's figure."""
-        return with_reference(with_tails(view) if load(step) else _with_elapsed(with_tails(view)))
+        facts = [line.row.facts for line in view.lines if line.row.facts]
+        count = None if load(step) else same_count(facts, "operations")
+
+        def cells(line: Line) -> dict[str, str]:
+            elapsed = amount("s", count / line.row.value) if count and line.row.value else ""
+            return {**reference_cell(view, line), "elapsed": elapsed, **tail_cells(view, line)}
+
+        return view.with_details(cells)
 
     def details_note(self, step: KeyValueStep, view: StepView) -> str:
         """What the percentiles are of."""
@@ -60,14 +67,6 @@ def _records(step: KeyValueStep, count: int | None, records: Records | None) -> 
     return f"{words}, {order}, {'one' if step.transaction == 1 else f'{step.transaction:,}'} in a transaction"
 
 
-def _with_elapsed(view: StepView) -> StepView:
-    """A step with what all its operations took, before all others; as it is where they are not counted."""
-    count = same_count([line.row.facts for line in view.lines if line.row.facts], "operations")
-    return view.with_first(
-        "elapsed", lambda line: amount("s", count / line.row.value) if count and line.row.value else ""
-    )
-
-
 def same_count(facts: Facts, of: Literal["operations", "calls"]) -> int | None:
     """How many each engine made, if all made as many."""
     counts = {each[of] for each in facts if of in each}
@@ -88,23 +87,18 @@ def sizes(records: Records | None) -> str:
     return f"; {records.key_order} keys of {records.key_bytes:,} bytes, values of {records.value_bytes:,}"
 
 
-def with_tails(view: StepView) -> StepView:
-    """A step of operations on records with the percentiles of its calls, by operation where there are several."""
-    operations = list(dict.fromkeys(name for line in view.lines for name in line.tails))
-    if not operations:
-        return view
-    several = len(operations) > 1
-    picked = (0, 2) if several else range(len(TAIL) + 1)
-    names = (*TAIL, "max")
-    columns = tuple(f"{name} {names[at]}" if several else names[at] for name in operations for at in picked)
-
-    def cells(line: Line) -> list[str]:
-        points = [line.tails[name].points[at] if name in line.tails else None for name in operations for at in picked]
-        return [amount("s", point) for point in points] if line.tails else []
-
-    return view.with_details(columns, cells)
+def tail_cells(view: StepView, line: Line) -> dict[str, str]:
+    """The percentiles of a line's calls, by operation where the step has several."""
+    several = len({name for other in view.lines for name in other.tails}) > 1
+    points = (*TAIL, "max")
+    picked = (0, 2) if several else range(len(points))
+    return {
+        f"{name} {points[at]}" if several else points[at]: amount("s", tail.points[at])
+        for name, tail in line.tails.items()
+        for at in picked
+    }
 
 
-def with_reference(view: StepView) -> StepView:
-    """A step with each figure as a multiple of the reference's, before all others; if the scenario has one that ran."""
-    return view.with_first(f"of {view.scenario.reference}", lambda line: reference_ratio(view, line))
+def reference_cell(view: StepView, line: Line) -> dict[str, str]:
+    """A line's figure as a multiple of the reference's, if the scenario has one that ran."""
+    return {f"of {view.scenario.reference}": reference_ratio(view, line)}

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 from dbbench.report import step_view
 from dbbench.report.step_view import Facts, StepView, percentiles_note, reference_note
-from dbbench.report.steps.keyvalue import by, same_count, sizes, with_reference, with_tails
+from dbbench.report.steps.keyvalue import by, reference_cell, same_count, sizes, tail_cells
 from dbbench.suite.dataset import Records
 from dbbench.suite.steps.mix import MixStep
 
@@ -36,7 +36,7 @@ class Wording(step_view.Wording[MixStep]):
 
     def detailed(self, step: MixStep, view: StepView) -> StepView:
         """Percentiles, and multiples of the reference's figure."""
-        return with_reference(with_tails(view))
+        return view.with_details(lambda line: {**reference_cell(view, line), **tail_cells(view, line)})
 
     def details_note(self, step: MixStep, view: StepView) -> str:
         """What the percentiles are of."""

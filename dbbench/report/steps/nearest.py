@@ -10,9 +10,6 @@ from dbbench.report.steps.query import spread_note, with_spread
 from dbbench.suite.dataset import Records
 from dbbench.suite.steps.nearest import NearestStep
 
-#: The further figures of a search.
-DETAILS = ("recall", "95 % interval", "p5", "effort", "call p50", "p99")
-
 
 class Wording(step_view.Wording[NearestStep]):
     """The recall that was reached, with what effort, and how the calls were spread."""
@@ -33,7 +30,7 @@ class Wording(step_view.Wording[NearestStep]):
         """Recall, effort and percentiles."""
         if step.rate or step.find:
             return with_spread(step, view)
-        return view.with_details(DETAILS, lambda line: _cells(line.row))
+        return view.with_details(lambda line: _cells(line.row))
 
     def details_note(self, step: NearestStep, view: StepView) -> str:
         """What the columns are."""
@@ -51,17 +48,17 @@ def _among(step: NearestStep) -> str:
     return f"{outside} of the {step.where.label * 100:g} % with one label" if step.where else outside
 
 
-def _cells(row: Row) -> tuple[str, ...]:
-    """Words, in the order of DETAILS."""
+def _cells(row: Row) -> dict[str, str]:
     found = row.recall
     if found is None:
-        return ()
+        return {}
     tail = next(iter(row.tails.values()), None)
-    points = [tail.points[0], tail.points[2]] if tail else [None, None]
-    return (
-        f"{found.mean:.4f}",
-        f"{found.low:.4f} to {found.high:.4f}",
-        f"{found.p5:.2f}",
-        "–" if found.effort is None else f"{found.knob} {found.effort:g}",
-        *(amount("s", point) for point in points),
-    )
+    p50, p99 = (tail.points[0], tail.points[2]) if tail else (None, None)
+    return {
+        "recall": f"{found.mean:.4f}",
+        "95 % interval": f"{found.low:.4f} to {found.high:.4f}",
+        "p5": f"{found.p5:.2f}",
+        "effort": "–" if found.effort is None else f"{found.knob} {found.effort:g}",
+        "call p50": amount("s", p50),
+        "p99": amount("s", p99),
+    }

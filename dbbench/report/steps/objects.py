@@ -32,13 +32,14 @@ class Wording(step_view.Wording[ObjectStep]):
     def detailed(self, step: ObjectStep, view: StepView) -> StepView:
         """The parts of each figure, and what happens once."""
 
-        def cells(line: Line) -> list[str]:
-            if (found := line.row.parts) is None:
-                return []
-            parts = [view.unit.figure(found.parts[name]) if name in found.parts else "–" for name in PARTS]
-            return [*parts, *(amount("s", seconds) for seconds in (found.connect, found.prepare))]
+        def cells(line: Line) -> dict[str, str]:
+            found = line.row.parts
+            if found is None:
+                return {}
+            parts = {name: view.unit.figure(found.parts[name]) if name in found.parts else "–" for name in PARTS}
+            return {**parts, "connect": amount("s", found.connect), "prepare": amount("s", found.prepare)}
 
-        return view.with_details((*PARTS, "connect", "prepare"), cells)
+        return view.with_details(cells)
 
     def details_note(self, step: ObjectStep, view: StepView) -> str:
         """What the parts are."""

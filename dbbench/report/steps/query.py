@@ -2,7 +2,6 @@
 
 from collections.abc import Sequence
 
-from dbbench.analysis.recorded import Spread
 from dbbench.analysis.units import Unit, amount
 from dbbench.report import step_view
 from dbbench.report.step_view import Facts, Line, StepView, joined, mean_of, percentiles_note, reference_note
@@ -76,11 +75,7 @@ def with_spread(step: TimedStep, view: StepView) -> StepView:
     found = [line.row.spread for line in view.lines if line.row.spread]
     if not step.controlled and not any(any(each.percentiles[1:]) for each in found):
         return view
-    open_loop = bool(step.rate or step.find)
-    rates = ("fails at",) if step.find else ("calls/s",)
-    columns = (*SHOWN, "max", *rates, *(("service", "late") if open_loop else ()))
-    unit = None if view.rates else view.unit
-    return view.with_details(columns, lambda line: _cells(step, line, line.row.spread, unit) if line.row.spread else ())
+    return view.with_details(lambda line: _cells(step, line, None if view.rates else view.unit))
 
 
 def spread_note(step: TimedStep, view: StepView) -> str:
@@ -92,16 +87,22 @@ def spread_note(step: TimedStep, view: StepView) -> str:
     return f"{note}.{open_loop if step.rate or step.find else reference_note(view)}"
 
 
-def _cells(step: TimedStep, line: Line, found: Spread, unit: Unit | None) -> tuple[str, ...]:
+def _cells(step: TimedStep, line: Line, unit: Unit | None) -> dict[str, str]:
     """Percentiles where there are calls enough, then the rest."""
+    found = line.row.spread
+    if found is None:
+        return {}
 
     def time(seconds: float | None) -> str:
         if seconds is None:
             return "–"
         return amount("s", seconds) if unit is None else unit.figure(seconds)
 
-    per_second = found.per_second
-    if step.find:
-        per_second = line.row.failing_rate
-    cells = (*map(time, found.percentiles), time(found.greatest), Unit(1, "").figure(per_second) if per_second else "–")
-    return (*cells, time(found.service), f"{found.late:,} of {found.due:,}") if found.due is not None else cells
+    column, rate = ("fails at", line.row.failing_rate) if step.find else ("calls/s", found.per_second)
+    return {
+        **dict(zip(SHOWN, map(time, found.percentiles), strict=True)),
+        "max": time(found.greatest),
+        column: Unit(1, "").figure(rate) if rate else "–",
+        "service": "" if found.due is None else time(found.service),
+        "late": "" if found.due is None else f"{found.late:,} of {found.due:,}",
+    }

@@ -10,9 +10,6 @@ from dbbench.report.steps.query import spread_note, with_spread
 from dbbench.suite.dataset import Records
 from dbbench.suite.steps.search import Beginning, SearchStep
 
-#: The further figures of a search.
-DETAILS = ("matches", "NDCG", "by chance", "checked", "call p50", "p99")
-
 
 class Wording(step_view.Wording[SearchStep]):
     """The texts that match, how their order compares with BM25's, and how the calls were spread."""
@@ -37,7 +34,7 @@ class Wording(step_view.Wording[SearchStep]):
         """Matches, ranking and percentiles."""
         if step.rate or step.find:
             return with_spread(step, view)
-        return view.with_details(DETAILS, lambda line: _cells(line.row))
+        return view.with_details(lambda line: _cells(line.row))
 
     def details_note(self, step: SearchStep, view: StepView) -> str:
         """What the columns are."""
@@ -50,16 +47,17 @@ class Wording(step_view.Wording[SearchStep]):
         )
 
 
-def _cells(row: Row) -> tuple[str, ...]:
-    """Words, in the order of DETAILS."""
+def _cells(row: Row) -> dict[str, str]:
     found = row.searches
     if found is None:
-        return ()
+        return {}
     tail = next(iter(row.tails.values()), None)
-    points = [tail.points[0], tail.points[2]] if tail else [None, None]
-    return (
-        f"{found.matches:,.1f}",
-        *("–" if each is None else f"{each:.3f}" for each in (found.ndcg, found.by_chance)),
-        f"{found.checked:,.0f}",
-        *(amount("s", point) for point in points),
-    )
+    p50, p99 = (tail.points[0], tail.points[2]) if tail else (None, None)
+    return {
+        "matches": f"{found.matches:,.1f}",
+        "NDCG": "–" if found.ndcg is None else f"{found.ndcg:.3f}",
+        "by chance": "–" if found.by_chance is None else f"{found.by_chance:.3f}",
+        "checked": f"{found.checked:,.0f}",
+        "call p50": amount("s", p50),
+        "p99": amount("s", p99),
+    }

@@ -35,8 +35,7 @@ class Wording(step_view.Wording[TransactionStep]):
 
     def detailed(self, step: TransactionStep, view: StepView) -> StepView:
         """A column for each transaction."""
-        columns = (*(each.name for each in step.transactions), "retries", "rolled back")
-        return view.with_details(columns, lambda line: _cells(step, line))
+        return view.with_details(lambda line: _cells(step, line))
 
     def details_note(self, step: TransactionStep, view: StepView) -> str:
         """What the columns are."""
@@ -62,19 +61,19 @@ def _thinking(step: TransactionStep) -> str:
     return f"clients think {', '.join(f'{think} after {name}' for name, think in own if think)}"
 
 
-def _cells(step: TransactionStep, line: Line) -> tuple[str, ...]:
+def _cells(step: TransactionStep, line: Line) -> dict[str, str]:
     found = line.row.transaction_stats([each.name for each in step.transactions])
     if found is None:
-        return ()
+        return {}
     several = len(step.transactions) > 1
-    cells = []
+    cells = {}
     for each in step.transactions:
         tail = line.tails.get(each.name) if several else next(iter(line.tails.values()), None)
         points = [tail.percentiles[0], tail.percentiles[2]] if tail else [None, None]
         times = [amount("s", point) for point in points]
-        cells.append(", ".join([f"{Unit(1, '').figure(found.per_second[each.name])}/s", *times]))
+        cells[each.name] = ", ".join([f"{Unit(1, '').figure(found.per_second[each.name])}/s", *times])
     retries = {f"{reason} in {name}": count for (reason, name), count in found.retries.items()}
-    return (*cells, _counted(retries), _counted(found.rolled_back))
+    return {**cells, "retries": _counted(retries), "rolled back": _counted(found.rolled_back)}
 
 
 def _counted(counts: Mapping[str, int]) -> str:
