@@ -113,7 +113,7 @@ FEW = "postgresql@few"
 @pytest.fixture(scope="module")
 def served(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A run of three systems, and of one with few connections; two iterations by each of 32 clients."""
-    few = ("--quick", "--scale", "0.04", "--set", f"{FEW}.max_connections=16", "--format", "csv,md")
+    few = ("--quick", "--scale", "0.04", "--set", f"{FEW}.max_connections=16", "--format", "csv,html")
     engines = ("postgresql", "mysql", "firebird", FEW)
     with no_null_engine(), trials_here():
         return run_suite(tmp_path_factory.mktemp("served"), briefer("pool-31", threads=16), engines, *few)
@@ -142,7 +142,7 @@ def test_the_system_counts_what_we_count(served: Path, engine: str) -> None:
         for what in ("inserts", "updates", "deletes"):
             assert facts["counted"][what] == facts[what], what
         assert facts["counted"].get("commits", facts["transactions"]) >= facts["transactions"]
-    text = (served / "report" / "index.md").read_text("utf-8")
+    text = (served / "report" / "index.html").read_text("utf-8")
     assert "192/64/192" in text
     assert "Then and now" in text
 

@@ -60,7 +60,7 @@ def test_a_run_for_publication_shows_and_writes_nothing_of_what_is_forbidden(
 def test_plans_that_can_not_be_had_harm_no_step(tmp_path: Path, dbbench_here: Dbbench) -> None:
     names = ("sqlite", "faulty-plan-panics", "faulty-plan-refused", "faulty-plan-kills")
     engines = [part for name in names for part in ("-e", name)]
-    dbbench_here(*SUITE, *engines, "--quick", "--format", "csv,md", plugins=("faulty",))
+    dbbench_here(*SUITE, *engines, "--quick", "--format", "csv,html", plugins=("faulty",))
     run = Run.open(tmp_path / "run")
     found = {result.engine_name: result for result in run.results()}
     for name in names:
@@ -74,8 +74,9 @@ def test_plans_that_can_not_be_had_harm_no_step(tmp_path: Path, dbbench_here: Db
     killed = found["faulty-plan-kills"].step("insert")
     assert killed is not None
     assert (killed.outcome, killed.detail) == ("crashed", "not reached: killed by SIGKILL in the plan of hot")
-    page = (tmp_path / "run" / "report" / "index.md").read_text("utf-8")
-    assert "<details><summary>Query plan: SQLite (sqlite3)</summary>" in page
+    page = (tmp_path / "run" / "report" / "index.html").read_text("utf-8")
+    assert page.count("<summary>Query plans</summary>") == 1
+    assert re.search("<details><summary><span[^>]*>SQLite \\(sqlite3\\)</span></summary>", page)
     assert "(Panic: no plan)" in page
 
 

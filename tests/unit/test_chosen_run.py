@@ -75,7 +75,7 @@ def test_pictures_have_a_theme_a_width_and_say_what_was_measured(
 ) -> None:
     out = tmp_path / "post"
     arguments = ["-e", "a", "-e", "b", "--step", "join-1", "--theme", theme, "--width", "700", "--out", str(out)]
-    status, text = report(run, *arguments, "--format", "svg,png,md")
+    status, text = report(run, *arguments, "--format", "svg,png,html,md")
     assert status == 0, text
     svg = (out / "report" / "invoices-join-1.svg").read_text("utf-8")
     root = ElementTree.fromstring(svg)
@@ -95,7 +95,8 @@ def test_pictures_have_a_theme_a_width_and_say_what_was_measured(
     assert f"\n**{found}" in page
     assert "\nA is 2.0" in page
     # What it leaves out.
-    assert not re.search(r"What a trial used|[Bb]ulk|scans", page)
+    html = (out / "report" / "index.html").read_text("utf-8")
+    assert not any(re.search(r"[Ww]hat a trial used<|[Bb]ulk|scans", text) for text in (page, html))
     status, text = report(run, *arguments)
     assert (status, "already exists; choose another folder with --out" in text) == (2, True)
 

@@ -15,7 +15,8 @@ _SIGNS = re.compile(r"[\\|*_<`~\[\]]|&(?=#?\w+;)|^(?:[#>]|[-+](?=[ -]|$))")
 
 def write(shown: View, stems: Sequence[str]) -> Path:
     """Write it into the report's folder. Whatever the template shows of a run is escaped."""
-    return page.write(shown, "md", stems, escape=escaped, filters={"fenced": fenced})
+    html = (shown.folder / "report" / "index.html").is_file()
+    return page.write(shown, "md", stems, escape=escaped, filters={"fenced": fenced}, more={"html": html})
 
 
 def escaped(text: object) -> str:
