@@ -11,8 +11,6 @@ from dbbench.report.step_view import Line, StepView, joined, small_share, times
 
 #: The most engines that a sentence names one by one.
 _NAMED = 3
-#: What engines are compared where some are withheld.
-_SHOWN = "the engines whose figures may be shown"
 
 
 @dataclass(frozen=True)
@@ -143,10 +141,8 @@ def overall(shown: View) -> str:
         return _alone(next(filter(None, shown.across[0])))
     known = [(line, mean) for line in shown.across if (mean := mean_over(line))]
     titles = [next(item.title for item in line if item) for line, _ in known]
-    withheld = any(scenario.withheld for scenario in shown.scenarios)
     if len(known) < 2:
-        lines = [line for scenario in shown.scenarios for line in _lines(scenario)]
-        return _only(titles, " of every scenario", lines, len(shown.across) - 1, withheld=withheld)
+        return _only(titles, " of every scenario")
     named = [f"{title}, {times(mean)}×" for title, (_, mean) in zip(titles[:_NAMED], known, strict=False)]
     sure = any(line.row.rank for each in shown.scenarios for step in _timed(each) for line in step.lines)
     few = "" if sure else ", from too few rounds to be sure"
@@ -161,7 +157,7 @@ def _among(scenarios: Iterable[ScenarioView], lacking: Collection[str]) -> str:
     arrow = {line.row.engine for scenario in scenarios for line in _lines(scenario) if _is_arrow(line)}
     if not lacking:
         return ""
-    who = _SHOWN if withheld else f"the engines{' that return rows' if arrow else ''}"
+    who = "the engines whose figures may be shown" if withheld else f"the engines{' that return rows' if arrow else ''}"
     failed = {*lacking} - withheld - arrow
     return f" among {who}{',' * bool(withheld and failed)}{' with a figure in every timed step' if failed else ''}"
 
@@ -205,75 +201,38 @@ def _durable(lines: Iterable[Line]) -> str:
 
 
 def _order(step: StepView) -> str:
-    """One sentence on a step: the lead of the best engine, or those that are tied; empty for one engine."""
+    """One sentence on a step: the best engine or those that tie, and who comes next; empty for one engine."""
+    known = _known(step)
     if len(step.lines) + len(step.failed) < 2:
         return ""
-    known = _known(step)
+    if not known:
+        return "No engine has a figure to compare here."
+    best = known[0].row.title
     if step.withheld:
-        return _shown(step, known)
-    if not known:
-        return "No engine's work was verified here." if step.lines else "No engine has a figure here."
-    first = known[0]
+        return f"Of the figures that may be shown, {best} has the best: {step.unit.text(known[0].row.value or 0)}."
     if len(known) == 1:
-        others = [line for line in step.lines if line is not first]
-        if any(line.row.apart for line in others):
-            if step.failed or not all(line.row.apart for line in others):
-                return f"Only the {'files' if step.counted else 'rows'} of {first.row.title} were verified."
-            return f"Only {first.row.title} {'has files that dbbench measured' if step.counted else 'returns rows'}."
-        return f"Only {first.row.title} {'was verified' if len(step.lines) > 1 else 'has a figure'}."
+        return f"Only {best} has a figure to compare here."
+    leading = _leading(step)
+    if not leading:
+        return f"{best} has the best figure, but no rank: it lacks rounds that others have."
     ranked = [line for line in known if line.row.rank]
+    titles = [line.row.title for line in leading]
+    words = f"{_named(titles)} {'is best' if len(titles) == 1 else 'tie'}"
     if not ranked:
-        return _unranked(known, step)
-    if first not in ranked:
-        return f"{first.row.title} has the best figure, but no rank: it lacks rounds that others have."
-    # Nobody is shown to be better than one of these, so no two of them are told apart.
-    level = [line for line in ranked if not line.row.better]
-    rest = [line for line in ranked if line.row.better]
-    return f"{_first(level, step)}{_next(level, rest[0], step, known)}." if rest else f"{_first(level, step)}."
+        words += " in this single round" if step.rounds == 1 else f" in these {step.rounds} rounds"
+    rest = [line for line in ranked or known if line not in leading]
+    if rest:
+        skipped = ranked and any(not line.row.rank for line in known[: known.index(rest[0])])
+        words += f"; then, of those with a rank, {_behind(rest[0])}" if skipped else f"; then {_behind(rest[0])}"
+    return f"{words}."
 
 
-def _shown(step: StepView, known: Sequence[Line]) -> str:
-    if not known:
-        return "No figure may be shown here."
-    first = known[0]
-    best = f"{first.row.title} has the best: {step.unit.text(first.row.value or 0)}"
-    return f"Of the figures that may be shown, {best}."
-
-
-def _unranked(known: Sequence[Line], step: StepView) -> str:
-    """The first of two or more of rounds that are too few for ranks."""
-    level, ahead = _close(known), known[1].row.ratio
-    single = "this single round" if step.rounds == 1 else f"these {step.rounds} rounds"
-    if len(level) > 1:
-        return f"{_named([line.row.title for line in level])} tie in {single} (less than 2 % apart)."
-    gap = f" ({times(ahead.value)}× ahead)" if ahead else ""
-    return f"{known[0].row.title} was {'best' if step.higher or step.counted else 'fastest'} in {single}{gap}."
-
-
-def _first(level: Sequence[Line], step: StepView) -> str:
-    """The first engine or engines, without the full stop."""
-    titles = [line.row.title for line in level]
-    if len(titles) == 1:
-        return f"{titles[0]}{' is the smallest' if step.counted else ''}"
-    return f"{_named(titles)} tie{' (less than 2 % apart)' if step.counted else ''}"
-
-
-def _next(level: Sequence[Line], line: Line, step: StepView, known: Sequence[Line]) -> str:
-    """The distance from the first engine to the next that was shown to be worse."""
-    between = known[: known.index(line)]
-    name = f"the next{'' if all(each.row.rank for each in between) else ' that has a rank'}, {line.row.title}"
-    ratio = line.row.ratio.value if line.row.ratio else None
-    more, much = ("more", "much") if step.counted else ("longer", "long")
-    share = "" if ratio is None else small_share(ratio)
-    if len(level) == 1 and not step.counted:
-        if ratio is None or share:
-            return f" is {share} faster than {name}" if share else f" is faster than {name}"
-        return f" is {times(ratio)} times as fast as {name}"
-    first = "" if len(level) == 1 else level[0].row.title
-    if ratio is None or share:
-        than = f" than {first}" if first and share else ""
-        return f"; {name}, takes {f'{share} {more}' if share else more}{than}"
-    return f"; {name}, takes {times(ratio)} times as {much}{f' as {first}' if first else ''}"
+def _behind(line: Line) -> str:
+    """An engine, and how far behind the best it is."""
+    if line.row.ratio is None:
+        return line.row.title
+    share = small_share(line.row.ratio.value)
+    return f"{line.row.title}, {f'{share} behind' if share else f'×{times(line.row.ratio.value)}'}"
 
 
 def _named(titles: Sequence[str]) -> str:
@@ -281,13 +240,9 @@ def _named(titles: Sequence[str]) -> str:
     return joined(titles if len(titles) <= _NAMED else [*titles[: _NAMED - 1], f"{len(titles) - _NAMED + 1} others"])
 
 
-def _only(titles: Sequence[str], where: str, lines: Sequence[Line], others: int, *, withheld: bool) -> str:
-    """Sentence on the one engine that is ranked, or none: of `others` those that stand apart have figures, too."""
-    if titles and len({line.row.engine for line in lines if _is_arrow(line)}) == others:
-        return f"Only {titles[0]} returns rows."
-    who = f"only {titles[0]}" if titles else "none" if withheld else "no engine"
-    who = f"Of {_SHOWN}, {who}" if withheld else f"{who[0].upper()}{who[1:]}"
-    return f"{who} has a figure in every timed step{where}."
+def _only(titles: Sequence[str], where: str = "") -> str:
+    """Sentence on the one engine that has a mean, or none."""
+    return f"{f'Only {titles[0]}' if titles else 'No engine'} has a figure to compare in every timed step{where}."
 
 
 def _overall(scenario: ScenarioView) -> str:
@@ -297,8 +252,7 @@ def _overall(scenario: ScenarioView) -> str:
         return ""
     known = sorted((item for item in scenario.standings if item.mean_ratio), key=lambda item: item.mean_ratio or 0)
     if len(known) < 2:
-        titles, others = [item.title for item in known], len(scenario.standings) - 1
-        return _only(titles, "", _lines(scenario), others, withheld=bool(scenario.withheld))
+        return _only([item.title for item in known])
     first, second = known[:2]
     among = _among([scenario], {item.engine for item in scenario.standings} - {item.engine for item in known})
     if not among and not all(any(line.row.ratio for line in step.lines) for step in _timed(scenario)):

@@ -93,7 +93,7 @@ def test_pictures_have_a_theme_a_width_and_say_what_was_measured(
     assert f'\ndescription: "{found}' in page
     assert '\nimage: "invoices-overview.svg"\n---\n' in page
     assert f"\n**{found}" in page
-    assert "\nA is 2.0" in page
+    assert "\nA is best; then B, ×2.0" in page
     # What it leaves out.
     html = (out / "report" / "index.html").read_text("utf-8")
     assert not any(re.search(r"[Ww]hat a trial used<|[Bb]ulk|scans", text) for text in (page, html))
@@ -144,7 +144,7 @@ def test_engines_are_sorted_everywhere_and_keep_their_ranks(used: Run, tmp_path:
     assert ranks[:3] == [str("CBA".index(name) + 1) for name in order]
     assert ("engines by" in " ".join(root.itertext())) is (key != "time")
     page = (out / "report" / "index.html").read_text("utf-8")
-    assert "C is 2.00 times as fast as the next, B." in page
+    assert "C is best; then B, ×2.00." in page
     assert (f'"sort":"{key}"' in page) is (key != "time")
 
 

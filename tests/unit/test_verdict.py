@@ -24,24 +24,24 @@ def shown(folder: Path, *fakes: Fake, rounds: int = 6, publish: bool = False) ->
 @pytest.mark.parametrize(
     ("fakes", "sentence"),
     [
-        ([Fake("A"), Fake("B", 2.5), Fake("C", 9.0)], "A is 2.50 times as fast as the next, B."),
-        ([Fake("A"), Fake("B", 1.04), Fake("C", 9.0)], "A is 4 % faster than the next, B."),
+        ([Fake("A"), Fake("B", 2.5), Fake("C", 9.0)], "A is best; then B, ×2.50."),
+        ([Fake("A"), Fake("B", 1.04), Fake("C", 9.0)], "A is best; then B, 4 % behind."),
         ([Fake("A"), Fake("B", 1.01)], "A and B tie."),
         (
             [Fake("A"), Fake("B", 1.01), Fake("C", 5.0), Fake("D", 9.0)],
-            "A and B tie; the next, C, takes 5.00 times as long as A.",
+            "A and B tie; then C, ×5.00.",
         ),
         # B is close to both, but A and C are not.
-        ([Fake("A"), Fake("B", 1.012), Fake("C", 1.03)], "A and B tie; the next, C, takes 3 % longer than A."),
+        ([Fake("A"), Fake("B", 1.012), Fake("C", 1.03)], "A and B tie; then C, 3 % behind."),
         ([Fake(name, 1 + number / 1000) for number, name in enumerate("ABCDE")], "A, B and 3 others tie."),
         ([Fake("A")], ""),
-        ([Fake("A"), Fake("B", bad=FAILED)], "Only A has a figure."),
+        ([Fake("A"), Fake("B", bad=FAILED)], "Only A has a figure to compare here."),
         (
             [Fake("A"), Fake("B", gives="batches"), Fake("C", bad=FAILED)],
-            "Only the rows of A were verified. Not ranked with rows: Arrow batches (B, 60.0 ms).",
+            "Only A has a figure to compare here. Not ranked with rows: Arrow batches (B, 60.0 ms).",
         ),
-        ([Fake("A", bad=FAILED), Fake("B", bad=FAILED)], "No engine has a figure here."),
-        ([Fake("A"), Fake("B", 1e8)], "A is 100,000,000 times as fast as the next, B."),
+        ([Fake("A", bad=FAILED), Fake("B", bad=FAILED)], "No engine has a figure to compare here."),
+        ([Fake("A"), Fake("B", 1e8)], "A is best; then B, ×100,000,000."),
     ],
 )
 def test_a_step_in_a_sentence(tmp_path: Path, fakes: list[Fake], sentence: str) -> None:
@@ -50,20 +50,16 @@ def test_a_step_in_a_sentence(tmp_path: Path, fakes: list[Fake], sentence: str) 
 
 def test_sizes_are_never_a_matter_of_rounds(tmp_path: Path) -> None:
     three = shown(tmp_path / "1", Fake("A", size=10e6), Fake("B", size=10.1e6), Fake("C", size=30e6), rounds=1)
-    assert finding(three.scenarios[0].step("database-size")) == (
-        "A and B tie (less than 2 % apart); the next, C, takes 3.00 times as much as A."
-    )
+    assert finding(three.scenarios[0].step("database-size")) == ("A and B tie; then C, ×3.00.")
     close = shown(tmp_path / "3", Fake("A", size=10e6), Fake("B", size=10.4e6), rounds=1)
-    assert finding(close.scenarios[0].step("database-size")) == "A is the smallest; the next, B, takes 4 % more."
+    assert finding(close.scenarios[0].step("database-size")) == "A is best; then B, 4 % behind."
     two = shown(tmp_path / "2", Fake("A", size=10e6), Fake("B", size=15e6), rounds=1)
-    assert (
-        finding(two.scenarios[0].step("database-size")) == "A is the smallest; the next, B, takes 1.50 times as much."
-    )
+    assert finding(two.scenarios[0].step("database-size")) == "A is best; then B, ×1.50."
 
 
 def test_few_rounds_give_no_order(tmp_path: Path) -> None:
     found = shown(tmp_path, Fake("A"), Fake("B", 2.0), rounds=2).scenarios[0]
-    assert finding(found.step("join-1")) == "A was fastest in these 2 rounds (2.00× ahead)."
+    assert finding(found.step("join-1")) == "A is best in these 2 rounds; then B, ×2.00."
     assert verdict(found) == (
         "Fastest overall, from too few rounds to be sure: A, the best of each step; then B, 2.00×. Smallest: A and B, 26.0 MB."
     )
@@ -82,7 +78,7 @@ def test_who_lacks_rounds_is_neither_first_nor_next(tmp_path: Path) -> None:
     first, next_one = without_a_round("a", tmp_path), without_a_round("b", tmp_path)
     best = "A has the best figure, but no rank: it lacks rounds that others have."
     assert [finding(first.step(name)) for name in ("join-1", "database-size")] == [best] * 2
-    assert finding(next_one.step("join-1")) == "A is 3.00 times as fast as the next that has a rank, C."
+    assert finding(next_one.step("join-1")) == "A is best; then, of those with a rank, C, ×3.00."
     assert verdict(first).endswith("Clear wins: A 6 of 6 steps.")
     assert verdict(next_one).endswith("Clear wins: A 7 of 7 steps. Smallest: A, 1.00 MB; then C, 26.0 MB.")
 
@@ -92,7 +88,7 @@ def test_nothing_withheld_is_told(tmp_path: Path) -> None:
     assert finding(one.step("join-1")) == "Of the figures that may be shown, B has the best: 120 ms."
     assert "lear win" not in verdict(one)
     none = shown(tmp_path / "2", Fake("A", probed=FORBIDDEN), Fake("B", probed=FORBIDDEN), publish=True).scenarios[0]
-    assert finding(none.step("join-1")) == "No figure may be shown here."
+    assert finding(none.step("join-1")) == "No engine has a figure to compare here."
     fakes = [Fake("A"), Fake("B"), Fake("C", gives="batches", probed={**FORBIDDEN, "url": "db://there"})]
     apart = shown(tmp_path / "3", *fakes, publish=True).scenarios[0]
     assert finding(apart.step("join-1")).endswith("Not ranked with rows: Arrow batches (C).")
@@ -101,10 +97,10 @@ def test_nothing_withheld_is_told(tmp_path: Path) -> None:
 
 def test_where_one_is_withheld_the_answer_is_of_those_that_are_shown(tmp_path: Path) -> None:
     held, lame = Fake("C", 0.5, probed=FORBIDDEN), Fake("B", bad=FAILED)
-    for fakes, who in (((held, Fake("A"), lame), "only A"), ((held, lame), "none")):
+    for fakes, who in (((held, Fake("A"), lame), "Only A"), ((held, lame), "No engine")):
         found = shown(tmp_path / who, *fakes, publish=True)
-        among = "the engines whose figures may be shown"
-        assert overall(found) == f"Of {among}, {who} has a figure in every timed step."
+        assert overall(found) == f"{who} has a figure to compare in every timed step."
+    among = "the engines whose figures may be shown"
     fakes = {"a": Fake("A"), "b": Fake("B", 2.0), "c": held}
     several = fabricate(tmp_path / "run", fakes, suite="mixes", rounds=6)
     assert overall(view(several, publish=True)).startswith(f"Fastest among {among} over 6 scenarios: A, 1.00×; then B")
@@ -139,23 +135,23 @@ def test_arrow_batches_are_not_ranked_with_rows_and_the_answer_says_so(tmp_path:
     fakes = [Fake("A", 2.0), Fake("B", 5.0), Fake("C", gives="batches")]
     found = shown(tmp_path, *fakes).scenarios[0]
     assert finding(found.step("join-1")) == (
-        "A is 2.50 times as fast as the next, B. Not ranked with rows: Arrow batches (C, 60.0 ms)."
+        "A is best; then B, ×2.50. Not ranked with rows: Arrow batches (C, 60.0 ms)."
     )
-    assert finding(found.step("bulk-insert")).startswith("C is 2.00 times as fast as the next, A.")
+    assert finding(found.step("bulk-insert")).startswith("C is best; then A, ×2.00.")
     assert verdict(found).startswith("Fastest overall among the engines that return rows: A, on average 1.22× the best")
     assert verdict(found).endswith("Not ranked with rows: C, which returns Arrow batches.")
     one = shown(tmp_path / "one", *fakes, rounds=1).scenarios[0]
-    assert finding(one.step("join-1")).startswith("A was fastest in this single round (2.50× ahead). Not ranked")
+    assert finding(one.step("join-1")).startswith("A is best in this single round; then B, ×2.50. Not ranked")
     close = shown(tmp_path / "close", Fake("A", 2.0), Fake("B", 2.01), Fake("C", 2.5), rounds=1).scenarios[0]
-    assert finding(close.step("join-1")) == "A and B tie in this single round (less than 2 % apart)."
+    assert finding(close.step("join-1")) == "A and B tie in this single round; then C, ×1.25."
     mixed = view(Run.open(tmp_path / "run"), mixed=True)
-    assert finding(mixed.scenarios[0].step("join-1")) == "C is 2.00 times as fast as the next, A."
+    assert finding(mixed.scenarios[0].step("join-1")) == "C is best; then A, ×2.00."
     assert mixed.remarks[0] == "Arrow batches are ranked with rows, as asked for."
 
 
 def test_arrow_batches_alone_are_ranked(tmp_path: Path) -> None:
     found = shown(tmp_path, Fake("A", gives="batches"), Fake("B", 2.0, gives="batches")).scenarios[0]
-    assert finding(found.step("join-1")) == "A is 2.00 times as fast as the next, B."
+    assert finding(found.step("join-1")) == "A is best; then B, ×2.00."
 
 
 def test_one_engine_of_several_scenarios_is_said_to_be_alone(tmp_path: Path) -> None:
@@ -168,7 +164,7 @@ def test_other_durability_than_asked_for_is_in_the_answer(tier: str, how: str, t
     stores = {"a": Fake("A"), "b": Fake("B", 2.0, told={"tier": tier})}
     found = view(fabricate(tmp_path / "run", stores, suite="mixes", rounds=6, noise=0.0)).scenarios[0]
     step = next(step for step in found.steps if not step.counted)
-    assert finding(step) == f"A is 2.00 times as fast as the next, B. {how} durable than asked for: B at {tier}."
+    assert finding(step) == f"A is best; then B, ×2.00. {how} durable than asked for: B at {tier}."
     assert verdict(found).endswith(f"{how} durable than asked for: B at {tier}.")
 
 
@@ -190,7 +186,7 @@ def test_other_durability_than_asked_for_is_in_the_answer(tier: str, how: str, t
             [Fake("A", bad=FAILED), Fake("B", bad=FAILED)],
             "Fastest overall over the steps that were verified: a tie of A and B. No clear win in 6 steps.",
         ),
-        ([Fake("A"), Fake("B", bad=FAILED)], "Only A has a figure in every timed step."),
+        ([Fake("A"), Fake("B", bad=FAILED)], "Only A has a figure to compare in every timed step."),
     ],
 )
 def test_a_run_in_two_sentences(tmp_path: Path, fakes: list[Fake], start: str) -> None:
@@ -212,7 +208,7 @@ def test_what_fills_the_store_of_a_mix_does_not_count(tmp_path: Path) -> None:
     fakes = {"a": Fake("A", {"fill-session-store": 50.0}), "b": Fake("B", 2.0)}
     found = view(fabricate(tmp_path / "run", fakes, suite="mixes", rounds=6, noise=0.0))
     scenario = found.scenarios[0]
-    assert finding(scenario.step("fill-session-store")) == "B is 25.00 times as fast as the next, A."
+    assert finding(scenario.step("fill-session-store")) == "B is best; then A, ×25.00."
     assert verdict(scenario).startswith(
         "Fastest overall: A, the best of each step; then B, 2.00×. Clear wins: A 1 of 1 step."
     )
