@@ -56,7 +56,7 @@ def test_a_gate_that_fails_shows_both_plans(tmp_path: Path) -> None:
     at = lines.index("  plan changed in join-1:")
     assert lines[at + 1 : at + 6 : 3] == ["    new", "    old"]
     assert lines[at + 2] == "    * SCAN B"
-    assert lines[-1].startswith("gate new/old: failed at 10 %; join-1: slower")
+    assert lines[-1].startswith("gate new/old: failed at 10 %: new join-1: slower, ×2")
 
 
 def run_of(path: Path, day: int, plan: str, slow: float = 1.0) -> Side:

@@ -405,7 +405,7 @@ def test_a_gate_that_could_not_decide_says_so_and_what_to_do(small: Suite) -> No
     first = [result for result in side(small).results if result.round == 1]
     old, new = (Side(name, side(small, name).manifest, small, first) for name in ("r1", "r2"))
     found = compare([old], [new], gate=0.05)
-    words = "no timed step of a could be decided; 2 of 2 timed steps can't be decided; run both again with --rounds 5 or more"
+    words = "no timed step of a could be decided; 2 of 2 timed steps can't be decided; use --rounds 5 or more"
     assert f"gate: undecided at 5 %: {words}" in " ".join(terminal(found, 0.05).split())
     assert f"gate: failed at 5 %: {words}" in " ".join(terminal(found, 0.05, strict=True).split())
     assert f"**Gate:** undecided at 5 %: {words.replace('of a', 'of `a`')}" in markdown(found, 0.05)

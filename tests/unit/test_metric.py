@@ -116,7 +116,7 @@ def test_a_gate_by_what_a_run_or_its_engines_lack_is_undecided(tmp_path: Path) -
         run = fabricate(tmp_path / folder, engines, rounds=6, change=change)
         out = io.StringIO()
         assert show_gates(run, Console(file=out, width=80), (parse_gate("e@new/e@old:10%:cpu"),)) == 3
-        assert "undecided at 10 %; no timed step has a figure of both" in " ".join(out.getvalue().split())
+        assert "undecided at 10 %: no timed step has a figure of both" in " ".join(out.getvalue().split())
         assert show_gates(run, open_console(), (parse_gate("e@new/e@old:database-size:10%:cpu"),)) == 0
 
 

@@ -12,6 +12,7 @@ from dbbench.analysis.comparability import Side
 from dbbench.analysis.compare import Comparison
 from dbbench.analysis.contrast import ALLOWANCE
 from dbbench.analysis.gate import Answer, Gate
+from dbbench.analysis.paired import GatedPairs
 from dbbench.analysis.ranking import BAND
 from dbbench.analysis.units import fitting
 from dbbench.analysis.verdicts import Alone, ComparisonVerdict, NoRatio, Pair
@@ -21,6 +22,9 @@ from dbbench.report.remarks import detail
 from dbbench.report.step_view import SMALL_CHANGE, small_share
 from dbbench.report.warnings import comparison_warnings
 from dbbench.results.outcome import UNVERIFIED
+
+#: Two runs, several runs a side, or two engines of one run.
+Compared = Comparison | GatedPairs
 
 WIDTH = 80
 ANSWERS = {Answer.PASSED: "bold green", Answer.FAILED: "bold red", Answer.UNDECIDED: "bold yellow"}
@@ -52,7 +56,7 @@ def headline(shown: Comparison) -> str:
     return ", ".join(f"{number} {verdict}" for number, verdict in found if number)
 
 
-def gate_words(shown: Comparison, gate: Gate, quoted: Callable[[str], str] = str) -> str:
+def gate_words(shown: Compared, gate: Gate, quoted: Callable[[str], str] = str) -> str:
     """The gate's verdict and its reasons. `quoted` is applied to foreign texts."""
     share = f"{gate.share * 100:g} %"
     if gate.held:
@@ -63,16 +67,19 @@ def gate_words(shown: Comparison, gate: Gate, quoted: Callable[[str], str] = str
     return f"{gate.answer} at {share}: {'; '.join(doubts)}"
 
 
-def _held(pair: Pair, shown: Comparison) -> str:
+def _held(pair: Pair, shown: Compared) -> str:
     return f"{pair.engine} {_step(pair, shown)}: {_why(pair)}"
 
 
-def _doubts(shown: Comparison, gate: Gate, quoted: Callable[[str], str]) -> Iterator[str]:
+def _doubts(shown: Compared, gate: Gate, quoted: Callable[[str], str]) -> Iterator[str]:
     """What the gate could not look at, and what to do about it."""
     if gate.empty:
-        yield "no timed step has a figure in both runs"
+        yield "no timed step has a figure of both"
     if gate.blind:
         yield f"no timed step of {', '.join(quoted(engine) for engine in gate.blind)} could be decided"
+    if gate.doubted:
+        steps = ", ".join(_step(pair, shown) for pair in gate.doubted)
+        yield f"the control differs from what it repeats in {quoted(steps)}: no step is judged there"
     if gate.unknown:
         yield f"{len(gate.unknown)} of {gate.timed} timed steps can't be decided"
         yield from _remedy(gate, shown, quoted)
@@ -80,17 +87,20 @@ def _doubts(shown: Comparison, gate: Gate, quoted: Callable[[str], str]) -> Iter
         yield quoted(", ".join(map(alone_words, gate.gone)))
 
 
-def _remedy(gate: Gate, shown: Comparison, quoted: Callable[[str], str]) -> Iterator[str]:
+def _remedy(gate: Gate, shown: Compared, quoted: Callable[[str], str]) -> Iterator[str]:
     """What it would take for a gate to decide."""
     if unchecked := [f"{pair.engine} {_step(pair, shown)}" for pair in gate.unknown if not pair.verified]:
         yield f"not verified: {', '.join(map(quoted, unchecked))}"
     if rounds := max((pair.needed or 0 for pair in gate.unknown), default=0):
-        yield f"run both again with --rounds {rounds} or more"
+        yield f"use --rounds {rounds} or more"
     seen = [(pair.visible, pair) for pair in gate.unknown if pair.visible is not None]
     if seen:
         most, pair = max(seen, key=lambda item: item[0])
         where = quoted(f"{pair.engine} {_step(pair, shown)}")
-        more = "several runs a side" if len(shown.old) == 1 else "more runs a side"
+        if isinstance(shown, GatedPairs):
+            more = "more rounds"
+        else:
+            more = "several runs a side" if len(shown.old) == 1 else "more runs a side"
         yield f"a slowdown of less than {small_share(most) or f'×{times(most)}'} may not be found ({where}): {more} find smaller ones"
 
 
@@ -253,7 +263,7 @@ def alone_words(item: Alone) -> str:
     return f"{where}: {what}"
 
 
-def worded(pair: Pair, shown: Comparison) -> ComparisonLine:
+def worded(pair: Pair, shown: Compared) -> ComparisonLine:
     """A pair in words."""
     known = [value for value in (pair.old, pair.new) if value is not None]
     unit = fitting(pair.unit, known) if known else None
@@ -307,7 +317,7 @@ def _too_few(pair: Pair) -> str:
     return f"{rounds}{each} can't decide {pair.tests} step{'s' if pair.tests > 1 else ''}"
 
 
-def _step(pair: Pair, shown: Comparison) -> str:
+def _step(pair: Pair, shown: Compared) -> str:
     """A step's name, with its scenario's where there are several."""
     several = len({pair.scenario for pair in shown.pairs}) > 1
     return f"{pair.scenario}/{pair.step}" if several else pair.step
@@ -318,10 +328,10 @@ def _why(pair: Pair) -> str:
         return pair_detail(pair)
     low = pair.ratio.low
     at_least = "" if low is None else f", {(small_share(low) if low > 1 else '') or times(low)} or more"
-    return f"{changed_by(pair)}{at_least}"
+    return f"{_changed_by(pair)}{at_least}"
 
 
-def changed_by(pair: Pair) -> str:
+def _changed_by(pair: Pair) -> str:
     """The verdict on a pair with how much it is: a small change in per cent."""
     if pair.ratio is None:
         return str(pair.verdict)

@@ -6,14 +6,10 @@ from itertools import zip_longest
 
 from rich.text import Text
 
-from dbbench.analysis.gate import Answer, Gate
 from dbbench.analysis.paired import GatedPairs
 from dbbench.analysis.queryplans import shape
-from dbbench.analysis.units import fitting
-from dbbench.analysis.verdicts import Pair
 from dbbench.report.remarks import control_words
-from dbbench.report.step_view import small_share
-from dbbench.report.terminal.comparison import ANSWERS, WIDTH, changed_by, pair_detail, times, wrapped
+from dbbench.report.terminal.comparison import ANSWERS, WIDTH, gate_words, pair_detail, worded, wrapped
 
 #: What stands between two columns: the lines are alike, differ, or are on one side only.
 _ALIKE, _DIFFER, _LEFT, _RIGHT = "   ", " | ", " < ", " > "
@@ -30,11 +26,11 @@ def pair_lines(shown: GatedPairs) -> Iterator[Text]:
     if shown.others is not None:
         why = f"as other processes used {shown.others:.0%} of the machine; --metric wall compares the whole time"
         yield from wrapped(f"  {why}", "dim")
-    several = len({pair.scenario for pair in pairs}) > 1
-    names = [f"{pair.scenario}/{pair.step}" if several else pair.step for pair in pairs]
-    width = max(map(len, names), default=0)
-    for name, pair in zip(names, pairs, strict=True):
-        yield Text(f"  {name:<{width}}  {pair.verdict:<10}  {_figures(pair)}".rstrip())
+    lines = [worded(pair, shown) for pair in pairs]
+    width = max((len(line.step) for line in lines), default=0)
+    for pair, line in zip(pairs, lines, strict=True):
+        figures = f"{line.old} → {line.new}  {line.ratio}  {line.interval}" if line.ratio else ""
+        yield Text(f"  {line.step:<{width}}  {pair.verdict:<10}  {figures}".rstrip())
         plan = "plan changed" if (pair.scenario, pair.step) in shown.plans else ""
         if detail := "; ".join(filter(None, (pair_detail(pair), plan))):
             yield from wrapped(f"    {detail}", "dim")
@@ -46,44 +42,9 @@ def pair_lines(shown: GatedPairs) -> Iterator[Text]:
     if shown.control:
         yield from wrapped(f"  {control_words(shown.control)}", "dim")
     yield from wrapped(
-        f"gate {new}/{old}{shown.step and f', {shown.step}'}{named}: {'; '.join(_words(pairs, gate))}",
+        f"gate {new}/{old}{shown.step and f', {shown.step}'}{named}: {gate_words(shown, gate)}",
         ANSWERS[gate.answer],
     )
-
-
-def _figures(pair: Pair) -> str:
-    if pair.ratio is None or pair.old is None or pair.new is None:
-        return ""
-    unit = fitting(pair.unit, [pair.old, pair.new])
-    text = f"{unit.text(pair.old)} → {unit.text(pair.new)}  ×{times(pair.ratio.value)}"
-    if pair.ratio.low is not None and pair.ratio.high is not None:
-        text += f"  {times(pair.ratio.low)} to {times(pair.ratio.high)}"
-    return text
-
-
-def _words(pairs: Sequence[Pair], gate: Gate) -> Iterator[str]:
-    """The gate's verdict, its reasons, and the steps that it left out."""
-    share = f"{gate.share * 100:g} %"
-    if gate.held:
-        yield f"failed at {share}"
-        for pair in gate.held:
-            yield f"{pair.step}: {changed_by(pair) if pair.ratio else f'{pair.verdict}: {pair_detail(pair)}'}"
-        return
-    yield (
-        f"passed, nothing is shown to be worse by more than {share}"
-        if gate.answer is Answer.PASSED
-        else f"{gate.answer} at {share}"
-    )
-    if gate.empty:
-        yield "no timed step has a figure of both"
-    if gate.doubted:
-        yield f"the control differs from what it repeats in {', '.join(pair.step for pair in gate.doubted)}: no step is judged there"
-    if gate.unknown:
-        yield f"{len(gate.unknown)} of {gate.timed} timed steps can't be decided"
-        if needed := max((pair.needed or 0 for pair in pairs), default=0):
-            yield f"use --rounds {needed} or more"
-        elif seen := [pair.visible for pair in gate.unknown if pair.visible is not None]:
-            yield f"a slowdown of less than {small_share(max(seen)) or f'×{times(max(seen))}'} may not be found: more rounds find smaller ones"
 
 
 def two_plans(titles: Sequence[str], texts: Sequence[str], width: int) -> Iterator[str]:
