@@ -14,7 +14,7 @@ from dbbench.cli.common import columns, command, engine_names, examples, patienc
     epilog=examples(
         "dbbench durability sqlite",
         "dbbench durability duckdb firebird --tier power --kills 50",
-        "dbbench durability --all --markdown",
+        "dbbench durability --all --json checks.json",
     ),
     short_help="Check what a commit survives.",
 )
@@ -46,7 +46,6 @@ from dbbench.cli.common import columns, command, engine_names, examples, patienc
     help="How long an engine may take to open and make a commit.",
 )
 @click.option("--json", "out", type=click.Path(path_type=Path, dir_okay=False), help="Write all results to this file.")
-@click.option("--markdown", is_flag=True, help="Print the table as Markdown.")
 @command
 def durability(
     engines: tuple[str, ...],
@@ -57,7 +56,6 @@ def durability(
     settings: tuple[str, ...],
     timeout: float,
     out: Path | None,
-    markdown: bool,
 ) -> int:
     """Check the durability tiers of ENGINEs: kill -9 amid commits, and count sync calls.
 
@@ -70,7 +68,7 @@ def durability(
     from dbbench.durability.checks import CheckRequest, check_all
     from dbbench.errors import UserError
     from dbbench.host import atomic_json
-    from dbbench.report.terminal import durability as shown
+    from dbbench.report.terminal.durability import lines
     from dbbench.run.request import parse_settings
 
     if everything == bool(engines):
@@ -80,7 +78,7 @@ def durability(
     request = CheckRequest(engines, tiers, kills, seed, parse_settings(settings), timeout)
     with _status() as report:
         checks = check_all(request, report)
-    for line in shown.markdown(checks) if markdown else shown.lines(checks, columns=columns()):
+    for line in lines(checks, columns=columns()):
         click.echo(line)
     if out is not None:
         with writing(out):

@@ -16,7 +16,7 @@ from dbbench.engine import registry
 from dbbench.engine.probe import Probed
 from dbbench.errors import UserError
 from dbbench.host import atomic_json
-from dbbench.report.terminal.durability import lines, markdown
+from dbbench.report.terminal.durability import lines
 from dbbench.results.crash_checks import CheckVerdict, Kills, Syncs, TierCheck, TierChecks
 from dbbench.results.outcome import Outcome
 from dbbench.suite.model import Tier
@@ -337,10 +337,3 @@ def test_the_table() -> None:
     assert "unavailable: c: missing" in rest
     assert "2026-11-21, dbbench 1.0, seed 7, 20 kills each" in rest
     assert "not a loss of power" in rest[-1]
-
-
-def test_the_markdown() -> None:
-    text = "\n".join(markdown(checks(PASSED, *REFUSED)))
-    assert "| `a` | power | passed | 20 | 1,000 | 1,003 | 0 | 0 | 1.0 fdatasync |  |" in text
-    assert "it offers: power \\| &lt;b>" in text
-    assert "- `a`: A 1.2" in text

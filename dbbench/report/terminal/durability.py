@@ -1,4 +1,4 @@
-"""Crash checks of durability tiers, as a table for the terminal and as Markdown for the documentation."""
+"""Crash checks of durability tiers, as a table for the terminal."""
 
 import textwrap
 from collections.abc import Iterator
@@ -31,20 +31,6 @@ def lines(checks: TierChecks, *, columns: int) -> Iterator[str]:
         yield from textwrap.wrap(text, columns, subsequent_indent="  ")
 
 
-def markdown(checks: TierChecks) -> Iterator[str]:
-    """The same as Markdown."""
-    yield f"| {' | '.join((*_HEADINGS, 'remarks'))} |"
-    yield "|---|---|---|---:|---:|---:|---:|---:|---|---|"
-    for check in checks.checks:
-        cells = [f"`{check.engine}`", *_cells(check)[1:], check.detail]
-        yield f"| {' | '.join(_escaped(cell) for cell in cells)} |"
-    yield ""
-    yield " ".join(f"{text}." for text in _made(checks))
-    yield ""
-    for engine, versions in _versions(checks).items():
-        yield f"- `{engine}`: {_escaped(versions)}"
-
-
 def _cells(check: TierCheck) -> tuple[str, ...]:
     kills, known = check.kills, (check.engine, str(check.tier), str(check.verdict))
     if not kills.kills:
@@ -68,15 +54,3 @@ def _made(checks: TierChecks) -> Iterator[str]:
     day = checks.created[:10]
     yield f"{day}, dbbench {checks.machine['dbbench']}, seed {checks.seed}, {checks.kills} kills each"
     yield in_words(dict(checks.machine))
-
-
-def _versions(checks: TierChecks) -> dict[str, str]:
-    found = {}
-    for check in checks.checks:
-        if check.versions:
-            found[check.engine] = ", ".join(f"{name} {version}" for name, version in check.versions.items())
-    return found
-
-
-def _escaped(text: str) -> str:
-    return " ".join(text.split()).replace("|", "\\|").replace("<", "&lt;")
