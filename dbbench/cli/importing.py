@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 @click.command(
     "import",
     epilog=examples(
-        "dbbench import orders.csv customers.parquet --suite shop.yaml",
+        "dbbench import customers.parquet orders.csv --suite shop.yaml",
         "dbbench import 'flights-*.csv' --suite flights.yaml --key flights=carrier,number,day",
     ),
     short_help="Make a suite of your own CSV or Parquet files.",
@@ -104,9 +104,5 @@ def _show(table: FoundTable) -> None:
         click.echo(f"  {column.name:<{width}}  {column.type:<16}{'; '.join(notes)}".rstrip())
     for vectors in table.vectors:
         click.echo(f"  vectors: {cleaned(vectors.source)}, of {vectors.dimensions:,} dimensions")
-    for each in table.foreign_keys:
-        click.echo(f"  foreign key: {', '.join(each.columns)} to {each.table}")
-    for text in table.no_foreign_keys:
-        click.echo(f"  no foreign key: {cleaned(text)}")
     for text in table.left_out:
         click.echo(f"  left out: {cleaned(text)}")

@@ -16,14 +16,6 @@ FEWEST_QUERIES, _QUERIES = 600, 5_000
 _NO_TEXTS = ("true", "false", "null")
 
 
-@dataclass(frozen=True)
-class Reference:
-    """Columns whose values are all in the primary key of another table."""
-
-    columns: tuple[str, ...]
-    table: str
-
-
 @dataclass
 class Found:
     """One column: its name in the file, its type in a suite, and what else is known."""
@@ -57,9 +49,6 @@ class FoundTable:
     doubled: str = ""
     vectors: list[FoundVectors] = field(default_factory=list)
     left_out: list[str] = field(default_factory=list)
-    foreign_keys: list[Reference] = field(default_factory=list)
-    #: What looks like a foreign key and is none, and why.
-    no_foreign_keys: list[str] = field(default_factory=list)
 
     def model(self) -> dict[str, Column]:
         """Its columns as a suite has them. Whether it may have them is for the suite's loader to say."""
@@ -96,9 +85,8 @@ def _lines(name: str, tables: Sequence[FoundTable]) -> Iterator[str]:
     if tables:
         yield "  mine:"
         yield "    tables:"
-    parents = {each.table for table in tables for each in table.foreign_keys}
     for table in tables:
-        yield from _table(table, whole=table.name in parents)
+        yield from _table(table)
     yield ""
     yield "scenarios:"
     if tables:
@@ -136,17 +124,12 @@ def _scenario(name: str, tables: Sequence[FoundTable]) -> Iterator[str]:
     yield f"      #   sql: SELECT * FROM {tables[0].name} WHERE ..."
 
 
-def _table(table: FoundTable, *, whole: bool) -> Iterator[str]:
+def _table(table: FoundTable) -> Iterator[str]:
     yield f"      {_text(table.name)}:"
     yield f"        rows: {{file: {json.dumps(table.file)}, count: {table.rows}}}"
-    if whole:
-        yield "        scales: false  # other tables refer to its rows"
     key = table.key or (_free(ROW, [column.name for column in table.columns]),)
-    yield f"        primary_key: {_texts(key) if len(key) > 1 else _text(key[0])}"
-    if table.foreign_keys:
-        yield "        foreign_keys:"
-    for each in table.foreign_keys:
-        yield f"          - {{columns: {_texts(each.columns)}, table: {_text(each.table)}}}"
+    listed = _listed(map(_text, key))
+    yield f"        primary_key: {f'[{listed}]' if len(key) > 1 else listed}"
     yield "        columns:"
     if not table.key:
         yield f"          {key[0]}: {{type: bigint, values: {{kind: sequence}}}}"
@@ -161,10 +144,6 @@ def _table(table: FoundTable, *, whole: bool) -> Iterator[str]:
 
 def _text(name: str) -> str:
     return json.dumps(name) if name.lower() in _NO_TEXTS else name
-
-
-def _texts(names: Iterable[str]) -> str:
-    return f"[{', '.join(map(_text, names))}]"
 
 
 def _free(name: str, taken: Iterable[str]) -> str:

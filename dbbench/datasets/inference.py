@@ -15,7 +15,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
-from dbbench.datasets.found_keys import find_foreign_keys, key_of_several
+from dbbench.datasets.found_keys import key_of_several
 from dbbench.datasets.found_tables import FEWEST_QUERIES, Found, FoundTable, FoundVectors
 from dbbench.datasets.own_files import PARQUET, beyond, csv_names, moments, names_in, read_csv, refusals, rows_from
 from dbbench.datasets.own_vectors import are_vectors
@@ -48,8 +48,8 @@ _ROWS_AT_ONCE = 1 << 17
 
 
 def look_at_all(asked: Iterable[tuple[str, str, list[Path], tuple[str, ...]]]) -> list[FoundTable]:
-    """Look at each table, with the arguments of `look_at`, and find foreign keys between them."""
-    return find_foreign_keys([look_at(*each) for each in asked])
+    """Look at each table, with the arguments of `look_at`."""
+    return [look_at(*each) for each in asked]
 
 
 def look_at(name: str, pattern: str, paths: list[Path], key: tuple[str, ...] = ()) -> FoundTable:

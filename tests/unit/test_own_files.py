@@ -156,6 +156,9 @@ def test_a_scale_takes_the_first_rows(tmp_path: Path) -> None:
     (tmp_path / "t.csv").write_text("Id\n" + "".join(f"{number}\n" for number in range(100_000)))
     files = materialise(dataset(tmp_path, look(tmp_path)), scale=0.7, folder=tmp_path)
     assert files.table("t").column("Id").to_pylist() == list(range(70_000))
+    text = suite_text("mine", [look(tmp_path)]).replace("primary_key", "scales: false\n        primary_key")
+    all_of_them = parse_suite(text, str(tmp_path / "mine.yaml")).datasets["mine"]
+    assert materialise(all_of_them, scale=0.7, folder=tmp_path).table("t").num_rows == 100_000
     with pytest.raises(UserError, match="--scale must be at most 1"):
         materialise(dataset(tmp_path, look(tmp_path)), scale=2, folder=tmp_path)
 
