@@ -116,21 +116,18 @@ def _as_bytes(rows: NDArray[np.uint8]) -> list[bytes]:
 
 @dataclass
 class ExpectedRecords:
-    """What a store must hold: the records from `first` up to `next`, up to each of `versions`' stops in that version.
+    """What a store must hold: the records from `first` up to `next`, each in the version that it was given last.
 
     `loose` after a mix: then a record may be in any version up to `newest`.
     """
 
     first: int = 0
     next: int = 0
-    versions: list[tuple[int, int]] = field(default_factory=list)
     newest: int = 0
     loose: bool = False
     #: Numbers beyond `next` that the clients of a mix have inserted.
     further: list[range] = field(default_factory=list)
-    #: Writes of records drawn from all that exist: (first, how many were there, seed, how many were drawn, version).
-    drawn: list[tuple[int, int, int, int, int]] = field(default_factory=list)
-    #: Writes of clients that took their shares again and again.
+    #: All updates but those of a mix.
     laps: list[Laps] = field(default_factory=list)
     #: What the clients of the latest mix called, and how many calls each made, for those who check it.
     mixed: Any = None
@@ -140,27 +137,9 @@ class ExpectedRecords:
         """A number above all that were ever inserted: the next inserts begin there."""
         return max([self.next, *(numbers.stop for numbers in self.further)])
 
-    def write(self, stop: int) -> int:
-        """The records from `first` up to `stop` get a new version: that one."""
-        self.newest += 1
-        self.versions = [(stop, self.newest), *((end, version) for end, version in self.versions if end > stop)]
-        return self.newest
-
-    def write_some(self, count: int, existing: int, seed: int) -> int:
-        """`count` of the `there` records from `first` on, as `shuffled` draws them, get a new version: that one."""
-        self.newest += 1
-        self.drawn = [*self.drawn, (self.first, existing, seed, count, self.newest)]
-        return self.newest
-
     def version_of(self, numbers: Numbers) -> Numbers:
-        """The version that each of these records must have."""
-        stops = np.array([stop for stop, _ in self.versions] + [2**63], np.uint64)
-        versions = np.array([version for _, version in self.versions] + [0], np.uint64)
-        found: Numbers = versions[np.searchsorted(stops, numbers, side="right")]
-        for first, existing, seed, count, version in self.drawn:
-            inside = (numbers >= np.uint64(first)) & (numbers < np.uint64(first + existing))
-            places = unshuffled(np.where(inside, numbers, np.uint64(first)) - np.uint64(first), existing, seed)
-            found = np.where(inside & (places < count), np.maximum(found, np.uint64(version)), found)
+        """The version that each of these records must have: the newest that it was given, for versions only grow."""
+        found = np.zeros_like(numbers)
         for laps in self.laps:
             found = np.maximum(found, laps.version_of(numbers))
         return found
@@ -168,7 +147,7 @@ class ExpectedRecords:
 
 @dataclass(frozen=True)
 class Laps:
-    """One client's writes to its share of the `there` records from `first` on, from the beginning again at its end.
+    """Writes to a share of the `there` records from `first` on, from the beginning again at its end.
 
     `share` are places in the order: that of the numbers, or the one that is drawn from `seed`; `taken` counts writes.
     The first lap writes `version`, each further one the next.

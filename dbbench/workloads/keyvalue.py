@@ -16,13 +16,11 @@ from dbbench.engine.offered import offers, prepared
 from dbbench.errors import Unsupported, WrongAnswer
 from dbbench.host.collector import collector_off
 from dbbench.host.meters import CallMeter
-from dbbench.host.metric import shared
 from dbbench.loadgen.clients import arranged
 from dbbench.loadgen.histogram import Samples
 from dbbench.loadgen.job import ClientTimings, Job, Kept
 from dbbench.loadgen.key_streams import KeySequence, ReadRow
 from dbbench.loadgen.loops import timed
-from dbbench.results.facts import StepFacts
 from dbbench.suite.steps.base import Clients
 from dbbench.suite.steps.keyvalue import KeyValueStep
 from dbbench.workloads import cold_start, load_control
@@ -64,65 +62,40 @@ def _calls(step: KeyValueStep, context: StepContext, records: RecordSet, expecte
         raise Unsupported(f"of {step.clients.count} clients each needs a record of its own to update, of {count:,}")
     if count > existing and step.operation != "insert" and step.order != "same":
         raise Unsupported(f"there are {existing:,} records to {step.operation}, not {count:,}")
-    inputs = replace(
-        _inputs(step, records, expected, count), version=expected.newest + 1 if step.operation == "update" else 0
-    )
-    job = Job(step.operation, (), 0, 0, seed=records.seed, inputs=inputs, affinity=step.affinity)
+    job = Job(step.operation, (), 0, -(-count // step.transaction), seed=records.seed, affinity=step.affinity)
     clients = arranged(context.engine, step.clients)
-    if step.timed:
-        return _timed(step, context, records, replace(job, calls=-(-count // step.transaction)), clients)
-    timings = context.drive(job, clients)
-    check_read(timings.kept, context, expected)
-    found = throughput(timings, count, clients)
-    left = replace(expected)
-    if step.operation == "insert" and inputs.first > left.next:
-        left.further = [*left.further, range(inputs.first, inputs.first + count)]
-    elif step.operation == "insert":
-        left.next += count
-    elif step.operation == "update":
-        if inputs.among and step.order != "same":
-            left.write_some(count, inputs.among, records.seed)
-        else:
-            left.write(left.first + (1 if step.order == "same" else count))
-    elif step.operation == "delete":
-        left.first += count
-    if step.operation in ("insert", "update"):
-        found.facts["csv_bytes"] = count * (records.spec.key_bytes + records.spec.value_bytes)
-    return replace(found, leaves=Leaves(records=left), commits=_commits(step, timings.calls, clients))
-
-
-def _commits(step: KeyValueStep, calls: int, clients: Clients) -> int:
-    """Commits of one client that changed something: the same record may have been written as it was."""
-    return calls // clients.count if step.writes and step.order != "same" else 0
-
-
-def _timed(step: KeyValueStep, context: StepContext, records: RecordSet, job: Job, clients: Clients) -> StepMeasurement:
-    """Calls that go on until a time is over, or as many after a warm-up; what they leave counts after each drive."""
-    expected, written, calls = context.data.expected_records, 0, 0
+    calls = written = 0
 
     def driven(job: Job) -> ClientTimings:
-        nonlocal expected, written, calls
-        assert isinstance(job.inputs, KeySequence)
-        first = expected.beyond if step.operation == "insert" else job.inputs.first
-        inputs = replace(job.inputs, first=first, version=expected.newest + 1, endless=True)
+        """What the clients did, and what it leaves: a search has them do it again and again."""
+        nonlocal expected, calls, written
+        inputs = _inputs(step, records, expected, count)
         found = context.drive(replace(job, inputs=inputs), clients)
         check_read(found.kept, context, expected)
         calls += found.calls
-        if step.fills:
+        if step.fills and step.timed:
             taken = {number: inputs.taken(made, number, clients.count) for number, made in found.made}
             expected = _left(expected, inputs, taken, clients.count)
             written += sum(taken.values())
+        elif step.fills:  # the shares of all clients are the whole, once
+            expected = _left(expected, inputs, {0: count}, 1)
+            written = count
         return found
 
-    measured = load_control.measure(step, job, clients, driven, context.note, records=step.transaction)
-    if step.fills:
-        size = records.spec.key_bytes + records.spec.value_bytes
-        measured = replace(measured, facts={**measured.facts, "csv_bytes": written * size})
-    return replace(measured, leaves=Leaves(records=expected), commits=_commits(step, calls, clients))
+    if step.timed:
+        found = load_control.measure(step, job, clients, driven, context.note, records=step.transaction)
+    else:
+        found = load_control.throughput(driven(job), count, clients)
+    if step.operation in ("insert", "update"):
+        found.facts["csv_bytes"] = written * (records.spec.key_bytes + records.spec.value_bytes)
+    changes = step.writes and step.order != "same"  # the same record may have been written as it was
+    return replace(found, leaves=Leaves(records=expected), commits=calls // clients.count if changes else 0)
 
 
 def _left(before: ExpectedRecords, inputs: KeySequence, taken: Mapping[int, int], of: int) -> ExpectedRecords:
-    """The records after each client has inserted or updated as many as `taken` says, in order of its endless calls."""
+    """The records after each of `of` clients has written or deleted as many as `taken` says."""
+    if inputs.operation == "delete":
+        return replace(before, first=before.first + sum(taken.values()))
     if inputs.operation == "insert":
         if of == 1 and inputs.first == before.next:
             return replace(before, next=before.next + taken[0])
@@ -142,6 +115,7 @@ def _left(before: ExpectedRecords, inputs: KeySequence, taken: Mapping[int, int]
 
 
 def _inputs(step: KeyValueStep, records: RecordSet, expected: ExpectedRecords, count: int) -> KeySequence:
+    """What the clients do with the records that are there."""
     first = expected.beyond if step.operation == "insert" else expected.first
     existing = expected.next - expected.first
     # Of fewer than there are: those that a delete or an insert takes follow one another, others lie anywhere.
@@ -154,22 +128,10 @@ def _inputs(step: KeyValueStep, records: RecordSet, expected: ExpectedRecords, c
         order=step.order,
         first=first,
         count=count,
+        version=expected.newest + 1 if step.operation == "update" else 0,
         transaction=step.transaction,
         among=existing if some or step.order == "same" else 0,
-    )
-
-
-def throughput(found: ClientTimings, count: int, clients: Clients) -> StepMeasurement:
-    """`count` operations in what was measured. One client's own pauses, in which its keys are made, don't count."""
-    seconds = found.service.total / 1e9 if clients.count == 1 else (found.end - found.begin) / 1e9
-    facts: StepFacts = {"operations": count, **load_control.facts_of(found, clients)}
-    return StepMeasurement(
-        "throughput",
-        "1/s",
-        [count / max(seconds, 1e-9)],
-        facts=facts,
-        direction="higher",
-        usage=shared(found.usage, count),
+        endless=step.timed,
     )
 
 
@@ -203,7 +165,7 @@ def _scan(context: StepContext, expected: ExpectedRecords) -> StepMeasurement:
     samples = Samples()
     samples.record(np.array([nanoseconds], np.int64))
     found = ClientTimings(service=samples, begin=0, end=nanoseconds, usage=meter.usage(nanoseconds / 1e9))
-    return throughput(found, count, Clients())
+    return load_control.throughput(found, count, Clients())
 
 
 def check_read(

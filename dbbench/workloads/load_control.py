@@ -98,38 +98,43 @@ def measured(step: TimedStep, found: ClientTimings, clients: Clients, *, records
     """What the clients' times come to."""
     saturated = found.schedule is not None and found.schedule.saturated
     main = found.service if found.schedule is None else found.latency
-    facts = facts_of(found, clients, percentiles=not saturated)
+    first: StepFacts = {}
     if clients.count == 1 and found.schedule is None and found.service.whole:
         ratio = first_calls(found.service.exact)
-        facts |= {"first_calls": ratio} if ratio else {}
+        first = {"first_calls": ratio} if ratio else {}
+    if found.schedule is None and records:
+        made = throughput(found, found.service.count * records, clients, thinks=step.thinks)
+        return replace(made, facts={**made.facts, **first})
     outcome, detail = Outcome.OK, ""
     if saturated:
         assert found.schedule
         assert step.rate
         outcome, detail = Outcome.SATURATED, f"saturated: {_kept_up(found, step.rate)}"
-    if found.schedule is None and records:
-        made = found.service.count * records
-        alone = clients.count == 1 and not step.thinks  # what the harness does between two calls is no one's time then
-        seconds = found.service.total / 1e9 if alone else (found.end - found.begin) / 1e9
-        facts["operations"] = made
-        return StepMeasurement(
-            "throughput",
-            "1/s",
-            [made / max(seconds, 1e-9)],
-            facts=facts,
-            direction="higher",
-            usage=shared(found.usage, made),
-        )
     return StepMeasurement(
         "time" if found.schedule is None else "latency",
         "s",
         [] if saturated else _kept(main),
         _kept(found.warm_up),
-        facts,
+        {**facts_of(found, clients, percentiles=not saturated), **first},
         mean=main.mean / 1e9 if main.count else None,
         outcome=outcome,
         detail=detail,
         usage=shared(found.usage, found.service.count),
+    )
+
+
+def throughput(found: ClientTimings, count: int, clients: Clients, *, thinks: bool = False) -> StepMeasurement:
+    """`count` operations in what was measured. What the harness does between one client's calls is no one's time."""
+    alone = clients.count == 1 and not thinks
+    seconds = found.service.total / 1e9 if alone else (found.end - found.begin) / 1e9
+    facts: StepFacts = {"operations": count, **facts_of(found, clients)}
+    return StepMeasurement(
+        "throughput",
+        "1/s",
+        [count / max(seconds, 1e-9)],
+        facts=facts,
+        direction="higher",
+        usage=shared(found.usage, count),
     )
 
 

@@ -11,11 +11,10 @@ from dbbench.errors import Unsupported, WrongAnswer
 from dbbench.loadgen.clients import arranged
 from dbbench.loadgen.job import ClientTimings, Job
 from dbbench.loadgen.key_streams import OPERATIONS, OperationMix
-from dbbench.suite.steps.base import Clients
 from dbbench.suite.steps.mix import MixStep
 from dbbench.workloads import load_control
 from dbbench.workloads.context import Leaves, StepContext, StepMeasurement
-from dbbench.workloads.keyvalue import SAMPLE, check_read, everything, refuse_too_long, throughput
+from dbbench.workloads.keyvalue import SAMPLE, check_read, everything, refuse_too_long
 
 _WRITES = [OPERATIONS.index(name) for name in ("update", "modify")]
 _COMMITS = ("insert", "update", "modify")
@@ -29,38 +28,25 @@ def measure(step: MixStep, context: StepContext) -> StepMeasurement:
     if expected.next - expected.first < 2 or expected.further:
         raise Unsupported("a mix needs records, inserted one after another by a step before it")
     clients = arranged(context.engine, step.clients)
-    operations = _operations(step, records, expected)
-    job = Job("mix", (), 0, operations.operations, seed=records.seed, inputs=operations)
-    if step.timed:
-        return _timed(step, context, job, clients)
-    found = context.drive(job, clients)
-    left = _left(expected, operations, clients.count)
-    check_read(found.kept, context, left, before=expected)
-    measured = throughput(found, operations.operations, clients)
-    return replace(measured, leaves=Leaves(records=left), commits=_commits(measured, clients))
-
-
-def _timed(step: MixStep, context: StepContext, job: Job, clients: Clients) -> StepMeasurement:
-    """Calls that go on until a time is over, or as many after a warm-up; the last drive of a search is checked."""
-    expected = context.data.expected_records
+    count = max(1, round((step.operations or 1) * records.scale))
 
     def driven(job: Job) -> ClientTimings:
+        """What the clients did, and what it leaves: a search has them do it again and again."""
         nonlocal expected
-        assert isinstance(job.inputs, OperationMix)
-        inputs = replace(job.inputs, next=expected.next, version=expected.newest, endless=True)
+        inputs = _inputs(step, records, expected, count)
         found = context.drive(replace(job, inputs=inputs), clients)
-        before, expected = expected, _left(expected, inputs, clients.count, dict(found.made))
+        before, expected = expected, _left(expected, inputs, dict(found.made), clients.count)
         check_read(found.kept, context, expected, before=before)
         return found
 
-    measured = load_control.measure(step, job, clients, driven, context.note, records=1)
-    return replace(measured, leaves=Leaves(records=expected), commits=_commits(measured, clients))
-
-
-def _commits(measured: StepMeasurement, clients: Clients) -> int:
-    """Writes of one client: a version is never written twice."""
-    times = measured.facts.get("times", {})
-    return sum(times[name]["count"] for name in _COMMITS if name in times) // clients.count
+    job = Job("mix", (), 0, count, seed=records.seed)
+    if step.timed:
+        found = load_control.measure(step, job, clients, driven, context.note, records=1)
+    else:
+        found = load_control.throughput(driven(job), count, clients)
+    times = found.facts.get("times", {})
+    commits = sum(times[name]["count"] for name in _COMMITS if name in times)  # a version is never written twice
+    return replace(found, leaves=Leaves(records=expected), commits=commits // clients.count)
 
 
 def check(step: MixStep, context: StepContext) -> None:
@@ -69,34 +55,32 @@ def check(step: MixStep, context: StepContext) -> None:
     _check_last(step, context)
 
 
-def _operations(step: MixStep, records: RecordSet, expected: ExpectedRecords) -> OperationMix:
-    """What the clients do with the records that are there: the same whenever it is asked for."""
+def _inputs(step: MixStep, records: RecordSet, expected: ExpectedRecords, count: int) -> OperationMix:
+    """What the clients do with the records that are there."""
     return OperationMix(
         records=records.spec,
         seed=records.seed,
         scale=records.scale,
         first=expected.first,
         next=expected.next,
-        operations=max(1, round((step.operations or 1) * records.scale)),
+        operations=count,
         weights={str(name): weight for name, weight in step.weights.items()},
         keys=step.keys,
         scan_length=step.scan_length,
         version=expected.newest,
+        endless=step.timed,
     )
 
 
-def _left(
-    before: ExpectedRecords, operations: OperationMix, of: int, made: Mapping[int, int] | None = None
-) -> ExpectedRecords:
-    """The records after `of` clients did all these operations, or each client as many calls as it `made`."""
+def _left(before: ExpectedRecords, inputs: OperationMix, made: Mapping[int, int], of: int) -> ExpectedRecords:
+    """The records after each of `of` clients made as many calls as `made` says."""
     starts = [before.next + number for number in range(of)]
     added = [
-        range(start, start + of * operations.inserted(number, of, made[number] if made else None), of)
-        for number, start in enumerate(starts)
+        range(start, start + of * inputs.inserted(number, of, made[number]), of) for number, start in enumerate(starts)
     ]
-    newest = before.newest + (max(made.values()) if made else operations.operations) * of + of
+    newest = before.newest + max(made.values()) * of + of
     after = added.pop().stop if of == 1 else before.next  # what one client inserted follows on what was there
-    mixed = (operations, made) if made else None
+    mixed = (inputs, made)
     return replace(before, next=after, further=[*filter(None, added)], loose=True, newest=newest, mixed=mixed)
 
 
@@ -104,12 +88,12 @@ def _check_last(step: MixStep, context: StepContext) -> None:
     """Check a sample of records: each holds what a client wrote last, or what was there before."""
     records, before = context.records, context.data.records_before
     assert records is not None
-    operations, made = context.data.expected_records.mixed or (_operations(step, records, before), None)
+    inputs, made = context.data.expected_records.mixed
     sure = not before.loose and step.find is None  # what a search made before its last trial isn't known one by one
-    existing = operations.next - operations.first
+    existing = inputs.next - inputs.first
     places = np.arange(min(SAMPLE, existing), dtype=np.uint64)
-    picked = shuffled(places, existing, records.seed + 2) + np.uint64(operations.first)
-    written = last_written(operations, step.clients.count, picked, made)
+    picked = shuffled(places, existing, records.seed + 2) + np.uint64(inputs.first)
+    written = last_written(inputs, step.clients.count, picked, made)
     keys = records.keys(picked)
     read = prepared(context.engine, context.session, "read")()
     pairs = []

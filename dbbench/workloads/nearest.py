@@ -34,8 +34,7 @@ from dbbench.suite.steps.base import Clients
 from dbbench.suite.steps.nearest import NearestStep
 from dbbench.workloads.adding import early, searched_while_adding
 from dbbench.workloads.context import StepContext, StepMeasurement
-from dbbench.workloads.keyvalue import throughput
-from dbbench.workloads.load_control import by_clients
+from dbbench.workloads.load_control import by_clients, throughput
 from dbbench.workloads.neighbours import Questions, beside_adding, parts, questions, some_questions
 from dbbench.workloads.reopened import first_anew
 from dbbench.workloads.searches import TIMED, WARMED, Tried, enough, least_effort, searched

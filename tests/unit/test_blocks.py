@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 import numpy as np
 import pytest
 
-from dbbench.datasets.records import ExpectedRecords, RecordSet, shuffled, unshuffled
+from dbbench.datasets.records import ExpectedRecords, Laps, RecordSet, shuffled, unshuffled
 from dbbench.engine.base import Setup
 from dbbench.errors import SuiteError, Unsupported, WrongAnswer
 from dbbench.host import machine, page_cache
@@ -153,15 +153,13 @@ def test_later_writes_count_whether_of_some_or_of_all(bench: StepContext) -> Non
         bench.data.accept(step("update"), keyvalue.measure(step("update", **more), bench))
         keyvalue.check(step("update"), bench)
     assert bench.data.expected_records.newest == 5
-    bench.data.expected_records.drawn = []
-    bench.data.expected_records.write_some(10, 1_000, 99)
+    bench.data.expected_records.laps.append(Laps(0, 1_000, 99, range(10), 10, 6))
     with pytest.raises(WrongAnswer, match="not its latest"):
         keyvalue.check(step("update"), bench)
 
 
 def test_records_before_those_drawn_keep_their_version() -> None:
-    held = ExpectedRecords(first=100, next=200)
-    held.write_some(100, 100, 1)
+    held = ExpectedRecords(first=100, next=200, laps=[Laps(100, 100, 1, range(100), 100, 1)])
     assert held.version_of(np.array([0, 99, 100, 199, 200], np.uint64)).tolist() == [0, 0, 1, 1, 0]
 
 

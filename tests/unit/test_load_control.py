@@ -32,7 +32,6 @@ from dbbench.suite.model import Tier
 from dbbench.suite.steps.base import Clients
 from dbbench.suite.steps.timed import Find, Rate, TimedStep, seconds_of
 from dbbench.workloads import load_control
-from dbbench.workloads.keyvalue import throughput
 from dbbench.workloads.load_control import LONGEST_SEARCH, LONGEST_TRY, Bracket, NoTime, search
 from dbbench_plugins.null import Null
 from tests.unit.refused import refused
@@ -279,7 +278,7 @@ def test_a_timeline_counts_calls_by_the_second_in_which_they_ended() -> None:
 def test_operations_of_two_seconds_have_a_timeline() -> None:
     timings = ClientTimings(begin=7, end=2 * SECOND + 7)
     timings.timeline.record(7, np.array([8, SECOND + 8]), np.array([MS, MS]))
-    assert throughput(timings, 2, Clients()).facts["timeline"]["calls"] == [1, 1]
+    assert load_control.throughput(timings, 2, Clients()).facts["timeline"]["calls"] == [1, 1]
 
 
 def test_a_long_timeline_has_wider_slots_and_survives_merge_and_pipe() -> None:
