@@ -178,7 +178,7 @@ def check_rows(suite: Suite, folder: Path) -> None:
 
 
 def _check_room(dataset: Dataset, scale: float, seed: int, sources: dict[str, list[Path]]) -> None:
-    """Raise UserError if the tables would not fit on the disk, by the first rows of each one."""
+    """Raise UserError if the tables would not fit on the disk, by the first rows of each, or the size of its files."""
     needed = VectorSet(dataset.vectors, seed, scale).bytes if dataset.vectors else 0
     needed += text_set(dataset.texts, seed, scale, sources.get(TEXT_TABLE)).bytes if dataset.texts else 0
     for name, table in dataset.tables.items():

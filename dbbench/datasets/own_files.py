@@ -26,8 +26,6 @@ from dbbench.suite.model import Suite
 
 #: Bytes of a CSV file that are read at a time; a row must fit in.
 _BLOCK = 16 * 2**20
-#: Rows by which the size of all is estimated.
-_LOOK = 1_000
 #: Names in folders that are looked at for one glob.
 _MOST_NAMES = 100_000
 #: What may separate the fields of a CSV file, and rows by which it is found.
@@ -123,75 +121,38 @@ def _matches(place: Path) -> list[Path]:
 def rows_from(
     columns: Mapping[str, Column], paths: Sequence[Path], rows: int | None = None
 ) -> Iterator[pa.RecordBatch]:
-    """The first `rows` rows of the files, or all, in batches of CHUNK_ROWS. Raises UserError for misfits."""
-    fields = [pa.field(name, arrow_type(column.data_type)) for name, column in columns.items()]
+    """The first `rows` rows of the files, or all, in batches of at most CHUNK_ROWS. Raises UserError for misfits."""
     wanted = _wanted(columns)
-    batches: list[pa.RecordBatch] = []
-    count = given = 0
+    count = 0
     for path in paths:
         line = 1
         for raw in _raw(path, wanted, columns):
             batch = _typed(raw, path, line, columns, wanted, count)
             line += batch.num_rows
+            if rows is not None:
+                batch = batch[: rows - count]
             count += batch.num_rows
-            batches.append(batch)
-            if rows is not None and count >= rows:
-                break
-            whole = pa.Table.from_batches(batches)
-            while whole.num_rows >= CHUNK_ROWS:
-                yield _one(whole[:CHUNK_ROWS])
-                given += CHUNK_ROWS
-                whole = whole[CHUNK_ROWS:]
-            batches = whole.to_batches()
-        if rows is not None and count >= rows:
-            break
-    whole = pa.Table.from_batches(batches, pa.schema(fields))
-    if rows is not None:
-        whole = whole[: rows - given]
-    while whole.num_rows:
-        yield _one(whole[:CHUNK_ROWS])
-        whole = whole[CHUNK_ROWS:]
+            for first in range(0, batch.num_rows, CHUNK_ROWS):
+                yield batch[first : first + CHUNK_ROWS]
+            if count == rows:
+                return
 
 
 def estimated_bytes(table: Table, paths: Sequence[Path], rows: int | None) -> int:
-    """Bytes that the first `rows` rows of the files, or all, take in memory: by the first rows of the first file.
-
-    Raises UserError for what doesn't fit the table.
-    """
-    first = next(rows_from(table.columns, paths[:1], _LOOK), None)
-    if first is None:
-        return 0
-    if rows is None:
-        with refusals(paths[0]):
-            some_bytes = _csv_bytes(paths[0], first.num_rows)
-            rows = sum(_rows_in(path, some_bytes, first.num_rows) for path in paths)
-    return int(first.nbytes) * rows // int(first.num_rows)
+    """Bytes that the first `rows` rows of the files, or all, take, about: those of the files, not compressed."""
+    assert isinstance(table.rows, FromFile)
+    whole = sum(map(_plain_bytes, paths))
+    return whole * rows // table.rows.count if rows and table.rows.count else whole
 
 
-def _rows_in(path: Path, some_bytes: int, some_rows: int) -> int:
-    if path.suffix.lower() in PARQUET:
+def _plain_bytes(path: Path) -> int:
+    with refusals(path):
+        if path.suffix.lower() not in PARQUET:
+            return path.stat().st_size
         import pyarrow.parquet as pq
 
-        return int(pq.ParquetFile(path).metadata.num_rows)
-    return path.stat().st_size * some_rows // some_bytes
-
-
-def _csv_bytes(path: Path, rows: int) -> int:
-    """Bytes of the header and the first rows of a CSV file, of which one may have several lines; at least 1."""
-    if path.suffix.lower() in PARQUET:
-        return 1
-    lengths: list[int] = []
-    delimiter, _ = _csv_header(path)
-    with path.open(encoding="utf-8", newline="") as file:
-        lines = (lengths.append(len(line.encode())) or line for line in file)  # type: ignore[func-returns-value]  # noted on the way
-        for _ in islice(csv.reader(lines, delimiter=delimiter), rows + 1):
-            pass
-    return max(sum(lengths), 1)
-
-
-def _one(table: pa.Table) -> pa.RecordBatch:
-    (batch,) = table.combine_chunks().to_batches()
-    return batch
+        metadata = pq.ParquetFile(path).metadata
+        return sum(metadata.row_group(number).total_byte_size for number in range(metadata.num_row_groups))
 
 
 @contextlib.contextmanager

@@ -334,7 +334,7 @@ def test_drawn_columns_can_have_nulls(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("form", ["csv", "parquet"])
 @pytest.mark.parametrize("scaled", [None, 500])
-def test_the_size_of_a_file_is_estimated_from_its_first_rows(tmp_path: Path, form: str, scaled: int | None) -> None:
+def test_the_order_of_size_of_a_table_is_known_from_its_files(tmp_path: Path, form: str, scaled: int | None) -> None:
     rows = pa.table({"Id": pa.array(range(5_000), pa.int32()), "Name": [f"name,\n{n:05d}" for n in range(5_000)]})
     path = tmp_path / f"t.{form}"
     if form == "csv":
@@ -343,11 +343,11 @@ def test_the_size_of_a_file_is_estimated_from_its_first_rows(tmp_path: Path, for
         pq.write_table(rows, path)
     columns = {"Id": {"type": "integer"}, "Name": {"type": "varchar(20)"}}
     table = Dataset.model_validate(
-        {"tables": {"t": {"rows": {"file": path.name}, "primary_key": "Id", "columns": columns}}}
+        {"tables": {"t": {"rows": {"file": path.name, "count": 10_000}, "primary_key": "Id", "columns": columns}}}
     ).tables["t"]
     found = estimated_bytes(table, [path, path], scaled)
     whole = pa.Table.from_batches(list(rows_from(table.columns, [path, path], scaled))).nbytes
-    assert found == pytest.approx(whole, rel=0.1)
+    assert whole / 3 < found < 3 * whole
 
 
 def test_files_that_would_not_fit_on_the_disk_are_refused_before_they_are_read(
