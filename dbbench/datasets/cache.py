@@ -6,10 +6,8 @@ is drawn anew. Readers take a batch after the other, so that memory stays flat a
 """
 
 import hashlib
-import io
 import json
 import logging
-import os
 import re
 import shutil
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -256,11 +254,11 @@ def _written_table(
 
 def _written(folder: Path, name: str, schema: pa.Schema, given: Iterable[pa.RecordBatch]) -> dict[str, _Sealed]:
     """Write a table, and return its file's length and hash."""
-    with _Sealing(folder / f"{name}.arrow") as file:
-        with pa.ipc.new_file(pa.PythonFile(file, mode="w"), schema) as writer:
-            for batch in given:
-                writer.write_batch(batch)
-        return {f"{name}.arrow": file.seal()}
+    path = folder / f"{name}.arrow"
+    with plain_file.replacing(path, durable=True) as file, pa.ipc.new_file(file, schema) as writer:
+        for batch in given:
+            writer.write_batch(batch)
+    return {path.name: {"bytes": path.stat().st_size, "sha256": plain_file.digest(path)}}
 
 
 def _looks(sources: dict[str, list[Path]]) -> list[tuple[int, int, int]]:
@@ -373,34 +371,3 @@ class _Checks:
     def result(self) -> TableChecks:
         columns = {name: {key: str(value) for key, value in seen.items()} for name, seen in self.columns.items()}
         return {"rows": self.rows, "columns": columns}
-
-
-class _Sealing(io.RawIOBase):
-    """A file that is being written, its length and its hash, so that nobody has to read it again for them."""
-
-    def __init__(self, path: Path) -> None:
-        super().__init__()
-        self.file = path.open("wb", buffering=0)
-        self.hash = hashlib.sha256()
-        self.bytes = 0
-
-    def writable(self) -> bool:
-        return True
-
-    def write(self, data: Any) -> int:
-        view = memoryview(data).cast("B")
-        while view:
-            count = self.file.write(view) or 0
-            self.hash.update(view[:count])
-            self.bytes += count
-            view = view[count:]
-        return memoryview(data).nbytes
-
-    def seal(self) -> _Sealed:
-        """Bring the file to the disk; its length and hash."""
-        os.fsync(self.file.fileno())
-        return {"bytes": self.bytes, "sha256": self.hash.hexdigest()}
-
-    def close(self) -> None:
-        self.file.close()
-        super().close()
