@@ -5,10 +5,11 @@ scipy has the latter too, but it is 113 MB large and takes up to 1.6 s to import
 
 import math
 import sys
+from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cache, lru_cache
-from itertools import accumulate, combinations
+from itertools import combinations
 from statistics import NormalDist, geometric_mean, median
 from typing import Any
 
@@ -19,8 +20,6 @@ Medians = npt.NDArray[np.float64]
 
 RESAMPLES = 10_000
 CONFIDENCE = 0.95
-#: The most values for which all orders are counted; for more the normal approximation is as good.
-_MOST_EXACT = 33
 
 
 @dataclass(frozen=True)
@@ -200,18 +199,12 @@ def _beta(share: float, rest: float, first: float, second: float) -> float:
 def trend_chance(values: Sequence[float]) -> float:
     """The two-sided p value of Kendall's test (1938) of values that don't rise or fall with their places.
 
-    Exact up to 33 values of which no two are the same, and by the normal approximation for others.
+    By the normal approximation, with its correction for ties; 1 where all values are the same.
     """
-    count = len(values)
-    pairs = math.comb(count, 2)
-    signs = [int(later > earlier) - int(later < earlier) for earlier, later in combinations(values, 2)]
-    tied = [number for value in {*values} if (number := [*values].count(value)) > 1]
-    if not tied and count <= _MOST_EXACT:
-        return min(2 * _orders(count, min(signs.count(1), signs.count(-1))) / math.factorial(count), 1.0)
-    if sum(number * (number - 1) // 2 for number in tied) == pairs:
-        return 1.0
-    squares = count * (count - 1) * (2 * count + 5) - sum(n * (n - 1) * (2 * n + 5) for n in tied)
-    return 2 * NormalDist().cdf(-abs(sum(signs)) / math.sqrt(squares / 18))
+    rises = sum((later > earlier) - (later < earlier) for earlier, later in combinations(values, 2))
+    squares, *tied = (n * (n - 1) * (2 * n + 5) for n in (len(values), *Counter(values).values()))
+    variance = (squares - sum(tied)) / 18
+    return 2 * NormalDist().cdf(-abs(rises) / math.sqrt(variance)) if variance else 1.0
 
 
 def rank_sum_chance(first: Sequence[float], second: Sequence[float]) -> float:
@@ -242,13 +235,4 @@ def _rank_sums(size: int, other: int, most: int) -> int:
             ways[place] -= ways[place - other - number]
         for place in range(number, most + 1):
             ways[place] += ways[place - number]
-    return sum(ways)
-
-
-def _orders(count: int, most: int) -> int:
-    """How many orders of `count` values have at most `most` pairs the wrong way round."""
-    ways = [1] + [0] * most
-    for size in range(2, count + 1):
-        sums = list(accumulate(ways))
-        ways = [total - (sums[place - size] if place >= size else 0) for place, total in enumerate(sums)]
     return sum(ways)
