@@ -1,12 +1,10 @@
 """The dbm libraries that Python binds: GDBM, and whatever provides ndbm."""
 
-import importlib
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import replace
 from typing import Any, ClassVar
 
-from dbbench.engine import Concurrency, Engine, EngineInfo, Publication, Session, Tier, Unavailable
-from dbbench_plugins import gdbm
+from dbbench.engine import Concurrency, Engine, Publication, Session, Tier
+from dbbench_plugins.debian import debian_module
 from dbbench_plugins.dict import DictSession, Pair
 
 
@@ -57,9 +55,18 @@ class DBM(Engine):
     missing_features: ClassVar = {"transactions": "what was written before a failure stays"}
     unsupported_reasons: ClassVar = {"seek": "a hash has no order of keys", "range": "a hash has no order of keys"}
 
-    #: Python's module.
-    module: ClassVar[str]
+    #: The compiled module below `dbm.gnu` or `dbm.ndbm`.
+    binding: ClassVar[str]
+    #: How a file is opened: made if it isn't there.
+    flags: ClassVar[str] = "c"
     database: Any = None
+
+    @classmethod
+    def available(cls) -> None:
+        debian_module(cls.binding)
+
+    def open(self) -> None:
+        self.database = debian_module(self.binding).open(str(self.directory / "records"), self.flags, 0o600)
 
     def connect(self) -> Session:
         return self.session_class(self.database)  # type: ignore[call-arg]
@@ -71,43 +78,19 @@ class DBM(Engine):
 
 
 class GNU(DBM):
-    """Through Python's own `dbm.gnu`; by ctypes where Python was built without it."""
-
     name = "dbm.gnu"
     title = "GDBM (dbm.gnu)"
     license = "GPL-3.0; dbm.gnu: PSF-2.0"
-    debian = ("libgdbm6",)
+    debian = ("python3-gdbm",)
+    binding, flags = "_gdbm", "cf"
     session_class = GDBMSession
     # A process that is killed in the middle of a change leaves a file that can't be relied on.
     durability: ClassVar = {Tier.MEMORY: {"flags": "fast"}}
 
     @classmethod
-    def available(cls) -> None:
-        try:
-            importlib.import_module("dbm.gnu")
-        except ImportError:
-            gdbm.library()
-
-    @classmethod
     def versions(cls) -> dict[str, str]:
-        try:
-            built = importlib.import_module("_gdbm")  # dbm.gnu hides it
-        except ImportError:
-            return {"GDBM": gdbm.version()}
-        return {"GDBM": ".".join(map(str, getattr(built, "_GDBM_VERSION", ("unknown",))))}
-
-    def info(self) -> EngineInfo:
-        known = super().info()
-        return replace(known, title="GDBM (ctypes)") if isinstance(self.database, gdbm.Database) else known
-
-    def open(self) -> None:
-        path = str(self.directory / "records.gdbm")
-        try:
-            opener = importlib.import_module("dbm.gnu").open
-        except ImportError:
-            self.database = gdbm.Database(path)
-        else:
-            self.database = opener(path, "cf", 0o600)
+        version = getattr(debian_module(cls.binding), "_GDBM_VERSION", ("unknown",))
+        return {"GDBM": ".".join(map(str, version))}
 
     def flush(self) -> None:
         self.database.sync()
@@ -118,22 +101,11 @@ class NDBM(DBM):
     missing_features: ClassVar = {**DBM.missing_features, "empty values": "one may read as if its key weren't there"}
     title = "ndbm (dbm.ndbm)"
     license = "of the library behind it: Berkeley DB's Sleepycat, or GDBM's GPL-3.0; dbm.ndbm: PSF-2.0"
+    debian = ("libpython3-stdlib",)
+    binding = "_dbm"
     session_class = DBMSession
-    unverified = "run by hand on Debian's Python only, which has Berkeley DB behind it"
     durability: ClassVar = {Tier.MEMORY: {}}
 
     @classmethod
-    def available(cls) -> None:
-        try:
-            importlib.import_module("dbm.ndbm")
-        except ImportError as exc:
-            raise Unavailable(
-                "this Python was built without dbm.ndbm", "use a Python that has it, as Debian's python3 does"
-            ) from exc
-
-    @classmethod
     def versions(cls) -> dict[str, str]:
-        return {"library": str(importlib.import_module("dbm.ndbm").library)}
-
-    def open(self) -> None:
-        self.database = importlib.import_module("dbm.ndbm").open(str(self.directory / "records"), "c", 0o600)
+        return {"library": str(debian_module(cls.binding).library)}

@@ -3,42 +3,20 @@
 from __future__ import annotations
 
 import os
-import sys
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from functools import cache, cached_property
-from importlib import import_module
-from importlib.machinery import PathFinder
-from importlib.util import module_from_spec
+from functools import cached_property
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from dbbench.engine import Concurrency, Engine, LoadPart, Publication, Session, Tier, Unavailable, Unsupported
+from dbbench.engine import Concurrency, Engine, LoadPart, Publication, Session, Tier, Unsupported
+from dbbench_plugins.debian import debian_module
 
 if TYPE_CHECKING:
     from dbbench.engine import MatchKind, Payload, Table
 
-#: Where Debian's package has its module, which no virtual environment looks into.
-_DEBIAN = "/usr/lib/python3/dist-packages"
-
-
-@cache
-def library() -> Any:
-    """The module `xapian`: this Python's own, or Debian's, and nothing else of that folder. Raises Unavailable."""
-    try:
-        return import_module("xapian")
-    except ModuleNotFoundError:
-        spec = PathFinder.find_spec("xapian", [_DEBIAN])
-    if spec is None or spec.loader is None or not PathFinder.find_spec("_xapian", spec.submodule_search_locations):
-        raise Unavailable(
-            f"{sys.implementation.cache_tag} has no module xapian: Debian has it for its own Python alone"
-        )
-    sys.modules["xapian"] = module = module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
-
 
 class XapianSession(Session):
     def __init__(self, engine: Xapian) -> None:
-        self.engine, self.xapian = engine, library()
+        self.engine, self.xapian = engine, debian_module("xapian")
 
     @cached_property
     def reader(self) -> Any:
@@ -152,16 +130,16 @@ class Xapian(Engine):
 
     @classmethod
     def available(cls) -> None:
-        library()
+        debian_module("xapian")
 
     @classmethod
     def versions(cls) -> dict[str, str]:
-        return {"Xapian": library().version_string()}
+        return {"Xapian": debian_module("xapian").version_string()}
 
     @cached_property
     def writer(self) -> Any:
         """The only one that there can be."""
-        xapian = library()
+        xapian = debian_module("xapian")
         return xapian.WritableDatabase(str(self.directory), getattr(xapian, self.durability[self.tier]["flags"]))
 
     def create(self, tables: Mapping[str, Table]) -> None:

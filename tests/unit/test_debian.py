@@ -1,4 +1,4 @@
-"""Xapian's module, which a virtual environment finds in Debian's folder."""
+"""Debian's Python modules, which a virtual environment finds in Debian's folder."""
 
 import sys
 from collections.abc import Iterator
@@ -8,34 +8,35 @@ from unittest.mock import patch
 import pytest
 
 from dbbench.errors import Unavailable
-from dbbench_plugins.xapian import Xapian, library
+from dbbench_plugins import debian
+from dbbench_plugins.xapian import Xapian
 
 
 @pytest.fixture
-def debian(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
     """A folder in the place of Debian's, whose package lacks its native module."""
-    monkeypatch.setattr("dbbench_plugins.xapian._DEBIAN", str(tmp_path))
+    monkeypatch.setattr(debian, "_FOLDERS", (str(tmp_path),))
     (tmp_path / "xapian").mkdir()
     (tmp_path / "xapian" / "__init__.py").write_text("from ._xapian import said\n")
     (tmp_path / "neighbour_of_xapian.py").touch()
-    library.cache_clear()
+    debian.debian_module.cache_clear()
     with patch.dict(sys.modules, {"xapian": None}):
         sys.modules.pop("xapian._xapian", None)
         yield tmp_path
-    library.cache_clear()
+    debian.debian_module.cache_clear()
 
 
-def test_it_is_loaded_alone_of_its_folder(debian: Path) -> None:
-    (debian / "xapian" / "_xapian.py").write_text("said = 'loaded'\n")
-    assert library().said == "loaded"
+def test_it_is_loaded_alone_of_its_folder(folder: Path) -> None:
+    (folder / "xapian" / "_xapian.py").write_text("said = 'loaded'\n")
+    assert debian.debian_module("xapian").said == "loaded"
     with pytest.raises(ModuleNotFoundError):
         __import__("neighbour_of_xapian")
 
 
 @pytest.mark.parametrize("installed", [True, False])
-def test_one_that_is_built_for_another_python_is_unavailable(debian: Path, installed: bool) -> None:
-    (debian / "xapian" / "_xapian.cpython-22-x86_64-linux-gnu.so").touch()
+def test_one_that_is_built_for_another_python_is_unavailable(folder: Path, installed: bool) -> None:
+    (folder / "xapian" / "_xapian.cpython-22-x86_64-linux-gnu.so").touch()
     if not installed:
-        (debian / "xapian").rename(debian / "other")
+        (folder / "xapian").rename(folder / "other")
     with pytest.raises(Unavailable, match=f"^{sys.implementation.cache_tag} has no module xapian"):
         Xapian.available()
