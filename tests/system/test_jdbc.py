@@ -75,7 +75,7 @@ def test_a_jar_that_is_missing_or_wrong_ends_in_an_outcome_beside_the_others(
     (kept / "h2-2.4.240.jar").write_bytes(b"half a jar")
     done = dbbench_here(
         "suite", "invoices", "--quick", "--scale", "0.01", "--format", "csv", "--out", "run", "-e", "sqlite", "-e", "h2", "-e", "hsqldb",
-        HOME=str(tmp_path), DBBENCH_CACHE=str(tmp_path / "cache"), DBBENCH_JARS="",
+        HOME=str(tmp_path), DBBENCH_CACHE=str(tmp_path / "cache"),
     )  # fmt: skip
     rows = summary(tmp_path / "run")
     assert rows["join-1", "sqlite"]["outcome"] == "ok", done.stderr

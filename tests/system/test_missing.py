@@ -75,14 +75,16 @@ def test_install_asks_before_it_runs_and_ends_by_what_is_so(
 
 
 def test_jars_are_fetched_by_the_one_door_and_their_checksums_hold(dbbench_here: Dbbench, tmp_path: Path) -> None:
-    """From a repository in which the jar of H2 is another one."""
+    """By a Maven whose jar of H2 is another one."""
     pytest.importorskip("jpype")
-    jar = tmp_path / "com" / "h2database" / "h2" / "2.4.240" / "h2-2.4.240.jar"
-    jar.parent.mkdir(parents=True)
-    jar.write_bytes(b"not H2")
+    maven = tmp_path / "bin" / "mvn"
+    maven.parent.mkdir()
+    maven.write_text('#!/bin/sh\nfor folder; do :; done\necho "not H2" > "${folder#*=}/h2-2.4.240.jar"\n')
+    maven.chmod(0o755)
     cache, home = tmp_path / "cache", tmp_path / "home"
     home.mkdir()
-    variables = {"DBBENCH_MAVEN": tmp_path.as_uri(), "DBBENCH_CACHE": str(cache), "HOME": str(home), "DBBENCH_JARS": ""}
+    path = f"{maven.parent}{os.pathsep}{os.environ['PATH']}"
+    variables = {"PATH": path, "DBBENCH_CACHE": str(cache), "HOME": str(home)}
     printed = dbbench_here("engines", "install", "--print", "h2", "derby", **variables).stdout
     assert f"{sys.executable} -P -m dbbench_plugins.jdbc.jars h2 derby\n" in printed
     fetched = subprocess.run(

@@ -4,7 +4,6 @@ import hashlib
 import shutil
 import subprocess
 import zipfile
-from contextlib import nullcontext
 from pathlib import Path
 
 import pytest
@@ -25,8 +24,7 @@ def cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.setenv("DBBENCH_CACHE", str(tmp_path / "cache"))
     monkeypatch.setenv("HOME", str(tmp_path / "home"))
     monkeypatch.setenv("PATH", str(tmp_path / "bin"))
-    for name in (jars.FOLDER, jars.REPOSITORY, "JAVA_HOME"):
-        monkeypatch.delenv(name, raising=False)
+    monkeypatch.delenv("JAVA_HOME", raising=False)
     return tmp_path / "cache" / "jars"
 
 
@@ -36,10 +34,15 @@ def put(folder: Path, name: str, content: bytes = CONTENT) -> Path:
     return folder / name
 
 
-def repository(folder: Path, content: bytes = CONTENT) -> str:
-    for jar in (JAR, PART):
-        put((folder / jar.path).parent, jar.name, content)
-    return folder.as_uri()
+@pytest.fixture
+def maven(tmp_path: Path) -> Path:
+    """A program in Maven's place that knows as much of it as is needed; the jar that it has for everything."""
+    source = put(tmp_path / "elsewhere", "jar")
+    copies = [f'cp "{source}" "${{folder#-DoutputDirectory=}}/{jar.name}"' for jar in (JAR, PART)]
+    wanted = f"grep -q '<artifactId>{PART.artifact}</artifactId>' \"$4\" || exit 3"
+    lines = ("#!/bin/sh", "PATH=/usr/bin:/bin", wanted, "for folder; do :; done", *copies, "")
+    put(tmp_path / "bin", "mvn", "\n".join(lines).encode()).chmod(0o755)
+    return source
 
 
 def test_missing_jars_are_named_with_the_command_that_fetches_them(cache: Path) -> None:
@@ -63,26 +66,14 @@ def test_another_jar_than_the_pinned_one_is_refused(cache: Path) -> None:
     assert raised.value.install == "remove it, then dbbench engines install thing"
 
 
-def test_the_users_folder_comes_first_and_whole(cache: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_users_folder_comes_first_and_whole(cache: Path, tmp_path: Path) -> None:
     put(cache, JAR.name)
     put(cache, PART.name)
     own = [put(tmp_path / "own", name, b"mine") for name in ("thing-0.9.jar", "helper.jar")]
     put(tmp_path / "own", "thing-0.8.jar", b"older")
-    monkeypatch.setenv(jars.FOLDER, str(tmp_path / "own"))
-    assert jars.find("thing") == own
-    monkeypatch.delenv(jars.FOLDER)
     assert jars.find("thing", str(tmp_path / "own")) == own
     with pytest.raises(Unavailable, match=r"home is no jar, and has no thing\.jar"):
         jars.find("thing", str(tmp_path / "home"))
-
-
-def test_a_folder_without_the_engines_first_jar_is_passed_by(
-    cache: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    pinned = [put(cache, JAR.name), put(cache, PART.name)]
-    put(tmp_path / "own", "helper.jar")
-    monkeypatch.setenv(jars.FOLDER, str(tmp_path / "own"))
-    assert jars.find("thing") == pinned
 
 
 def test_the_distributions_jar_tells_its_version(tmp_path: Path) -> None:
@@ -126,68 +117,51 @@ def test_a_jar_without_a_readable_driver_is_refused(tmp_path: Path, fault: str) 
         jars.find("thing", str(path))
 
 
-def test_what_is_missing_is_fetched_from_the_repository_named(
-    cache: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_what_is_missing_is_fetched_by_maven(cache: Path, tmp_path: Path, maven: Path) -> None:
     here = put(cache, JAR.name)
-    monkeypatch.setenv(jars.REPOSITORY, repository(tmp_path / "repository"))
     assert jars.fetch(["thing"]) == [here, cache / PART.name] == jars.find("thing")
-    monkeypatch.setenv(jars.REPOSITORY, "file:///nowhere")
+    (tmp_path / "bin" / "mvn").unlink()
     assert jars.fetch(["thing"]) == jars.find("thing")
+    assert not list(cache.glob(".*"))
 
 
-def test_a_jar_that_was_spoilt_is_fetched_anew(cache: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.usefixtures("maven")
+def test_a_jar_that_was_spoilt_is_fetched_anew(cache: Path) -> None:
     put(cache, JAR.name, b"half of it")
-    monkeypatch.setenv(jars.REPOSITORY, repository(tmp_path / "repository"))
     assert jars.fetch(["thing"]) == jars.find("thing")
 
 
-def test_a_wrong_jar_from_the_repository_is_not_kept(
-    cache: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv(jars.REPOSITORY, repository(tmp_path / "repository", b"something else"))
+def test_a_wrong_jar_is_not_kept(cache: Path, maven: Path) -> None:
+    maven.write_bytes(b"something else")
     with pytest.raises(UserError, match=r"is not the jar that it should be.*it was not kept"):
         jars.fetch(["thing"])
     assert list(cache.iterdir()) == []
 
 
-def test_a_repository_that_is_not_there_is_named_by_its_variable(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv(jars.REPOSITORY, "file:///nowhere")
-    with pytest.raises(UserError, match=r"thing-1\.2\.jar can't be fetched from the repository that DBBENCH_MAVEN"):
-        jars.fetch(["thing"])
-
-
 def test_without_maven_it_says_what_to_do() -> None:
-    with pytest.raises(UserError, match=r"fetches org\.example:thing:1\.2, .*apt install maven; .* DBBENCH_JARS"):
+    with pytest.raises(UserError, match=r"fetches org\.example:thing:1\.2, .*apt install maven; .* --set ENGINE\.jar="):
         jars.fetch(["thing"])
 
 
-@pytest.mark.parametrize("good", [True, False])
-def test_maven_fetches(cache: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, good: bool) -> None:
-    """With a program in its place that knows as much of Maven as is needed."""
-    source = put(tmp_path / "elsewhere", "jar")
-    copies = "\n".join(f'cp "{source}" "${{folder#-DoutputDirectory=}}/{jar.name}"' for jar in (JAR, PART))
-    wanted = f"grep -q '<artifactId>{PART.artifact}</artifactId>' \"$4\" || exit 3"
-    says = "" if good else "echo '[INFO] well'; echo '[ERROR] no such thing'; exit 1"
-    lines = ("#!/bin/sh", "PATH=/usr/bin:/bin", says, wanted, "for folder; do :; done", copies, "")
-    script = put(tmp_path / "bin", "mvn", "\n".join(lines).encode())
-    script.chmod(0o755)
-    said = r"Maven could not fetch .*: \[ERROR\] no such thing"
-    with nullcontext() if good else pytest.raises(UserError, match=said):
-        assert jars.fetch(["thing"]) == [cache / JAR.name, cache / PART.name]
-    assert not list(cache.glob(".*"))
+def test_what_maven_says_is_told(cache: Path, tmp_path: Path) -> None:
+    says = b"#!/bin/sh\necho '[INFO] well'; echo '[ERROR] no such thing'; exit 1\n"
+    put(tmp_path / "bin", "mvn", says).chmod(0o755)
+    with pytest.raises(UserError, match=r"Maven could not fetch .*: \[ERROR\] no such thing"):
+        jars.fetch(["thing"])
+    assert list(cache.iterdir()) == []
 
 
-def test_the_command_fetches_prints_and_refuses(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
+@pytest.mark.usefixtures("maven")
+def test_the_command_fetches_prints_and_refuses(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert jars.main(["nothing"]) == 2
     assert "there is no nothing here; there are: thing" in capsys.readouterr().err
+    assert jars.main([]) == 0
+    found = jars.find("thing")
+    assert capsys.readouterr().out.split() == [str(path) for path in found]
+    (tmp_path / "bin" / "mvn").unlink()
+    found[0].unlink()
     assert jars.main([]) == 2
     assert "Maven is missing" in capsys.readouterr().err
-    monkeypatch.setenv(jars.REPOSITORY, repository(tmp_path / "repository"))
-    assert jars.main([]) == 0
-    assert capsys.readouterr().out.split() == [str(path) for path in jars.find("thing")]
 
 
 def a_java(home: Path, version: str) -> Path:

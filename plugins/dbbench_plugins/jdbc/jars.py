@@ -1,18 +1,15 @@
 """The jars of each engine: pinned, found on this machine, and fetched where somebody asks for it.
 
-`dbbench engines install h2` runs `python -m dbbench_plugins.jdbc.jars h2`, which fetches what is missing, with Maven or
-from the repository that DBBENCH_MAVEN names. Nothing else does: neither a trial nor `dbbench engines` reaches for the
-network.
+`dbbench engines install h2` runs `python -m dbbench_plugins.jdbc.jars h2`, which fetches what is missing, with Maven.
+Nothing else does: neither a trial nor `dbbench engines` reaches for the network.
 """
 
 import contextlib
 import hashlib
-import os
 import shutil
 import subprocess
 import sys
 import tempfile
-import urllib.request
 import zipfile
 import zlib
 from collections.abc import Iterable, Sequence
@@ -21,10 +18,6 @@ from pathlib import Path
 
 from dbbench.engine import Unavailable, UserError, cache_folder, local
 
-#: A folder of the user's own jars: for an engine that has its first jar there, all that are in it are taken.
-FOLDER = "DBBENCH_JARS"
-#: Base URL of a Maven repository, for a machine without Maven.
-REPOSITORY = "DBBENCH_MAVEN"
 _DEBIAN = Path("/usr/share/java")
 _SECONDS = 600
 #: What is raised for a file that is no zip, or for an entry that is missing, encrypted, damaged or no text.
@@ -106,13 +99,12 @@ def find(engine: str, named: str = "") -> list[Path]:
                 f"--set {engine}.jar=FOLDER",
             )
         return [path]
-    if own := named or os.environ.get(FOLDER):
-        folder = Path(local(own))
+    if named:
+        folder = Path(local(named))
         for pattern in (f"{first.artifact}-[0-9]*.jar", f"{first.artifact}.jar"):
             if mine := sorted(folder.glob(pattern)):
                 return [mine[-1], *sorted(set(folder.glob("*.jar")) - set(mine))]
-        if named:
-            raise Unavailable(f"{folder} is no jar, and has no {first.artifact}.jar", f"--set {engine}.jar=PATH")
+        raise Unavailable(f"{folder} is no jar, and has no {first.artifact}.jar", f"--set {engine}.jar=PATH")
     found = [_pinned(jar, engine) for jar in jars]
     if None not in found:
         return [path for path in found if path]
@@ -152,7 +144,7 @@ def fetch(engines: Iterable[str]) -> list[Path]:
     if missing:
         _folder().mkdir(parents=True, exist_ok=True)
         with tempfile.TemporaryDirectory(prefix=".fetching-", dir=_folder()) as work:
-            (_download if os.environ.get(REPOSITORY) else _ask_maven)(missing, Path(work))
+            _ask_maven(missing, Path(work))
             for jar in missing:
                 got = Path(work) / jar.name
                 if not _sound(got, jar):
@@ -161,23 +153,13 @@ def fetch(engines: Iterable[str]) -> list[Path]:
     return [next(path for path in _places(jar) if _sound(path, jar)) for jar in wanted]
 
 
-def _download(jars: Sequence[Jar], folder: Path) -> None:
-    for jar in jars:
-        url = f"{os.environ[REPOSITORY].rstrip('/')}/{jar.path}"
-        try:
-            with urllib.request.urlopen(url, timeout=_SECONDS) as source:  # noqa: S310 - the user names it
-                (folder / jar.name).write_bytes(source.read())
-        except (OSError, ValueError) as exc:
-            raise UserError(f"{jar.name} can't be fetched from the repository that {REPOSITORY} names: {exc}") from exc
-
-
 def _ask_maven(jars: Sequence[Jar], folder: Path) -> None:
     maven = shutil.which("mvn")
     if maven is None:
         names = ", ".join(f"{jar.group}:{jar.artifact}:{jar.version}" for jar in jars)
         raise UserError(
-            f"Maven is missing, which fetches {names}: apt install maven; or name a repository's URL in {REPOSITORY}; "
-            f"or put the jars into a folder and name that in {FOLDER}"
+            f"Maven is missing, which fetches {names}: apt install maven; "
+            "or put the jars into a folder and name that: --set ENGINE.jar=FOLDER"
         )
     dependencies = "".join(
         f"<dependency><groupId>{jar.group}</groupId><artifactId>{jar.artifact}</artifactId>"
