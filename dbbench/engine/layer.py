@@ -5,24 +5,30 @@ A layer is written once. The registry applies it to every engine that its toolki
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from importlib.metadata import version
-from typing import TYPE_CHECKING, Any, ClassVar, Self
+from typing import Any, ClassVar, Self
 
 from dbbench.engine.base import Engine, Session, Setup
-from dbbench.engine.size import FileRole, Size
 from dbbench.engine.sql.session import SQLEngine
 from dbbench.engine.traits import EngineInfo
 
-if TYPE_CHECKING:
-    from dbbench.suite.dataset import Records, Table
+#: What a layer has from its base engine, unchanged: attributes of the class, and methods (added below the class).
+_TRAITS = (
+    *("publication", "publication_note", "durability", "dialect", "concurrency", "url_example", "url_required"),
+    *("missing_features", "unverified", "by_name_only", "debian", "built_on"),
+)
+_METHODS = (
+    *("open", "server_versions", "create", "create_store", "remove", "flush", "settings", "size", "file_role"),
+    *("processes", "exit_reason", "close"),
+)
 
 
 class Layer(Engine):
     """A layer declares its title and its package, and makes sessions in `objects()`.
 
-    It gives objects and nothing else, so suites without objects leave it out.
+    It gives objects and nothing else, so suites without objects leave it out. The rest is its base engine's.
     """
 
     #: As in a title, after the database.
@@ -43,7 +49,7 @@ class Layer(Engine):
     @classmethod
     def applied(cls, name: str, over: type[SQLEngine], reach: Any, extras: Sequence[str]) -> type[Self]:
         """The layer over a base engine, as an engine called `name`. `extras` bring the base's driver."""
-        facts = {
+        facts = {trait: getattr(over, trait) for trait in _TRAITS} | {
             "__module__": cls.__module__,
             "__doc__": cls.__doc__,
             "name": name,
@@ -51,20 +57,8 @@ class Layer(Engine):
             "reach": reach,
             "title": cls.titled(over.title),
             "license": f"{over.license}; {cls.package}: {cls.layer_license}",
-            "publication": over.publication,
-            "publication_note": over.publication_note,
             "options_class": over.layer_options or over.options_class,
-            "durability": over.durability,
-            "dialect": over.dialect,
-            "concurrency": over.concurrency,
-            "url_example": over.url_example,
-            "url_required": over.url_required,
-            "missing_features": over.missing_features,
-            "unverified": over.unverified,
-            "by_name_only": over.by_name_only,
             "modules": (*over.modules, cls.package.lower()),
-            "debian": over.debian,
-            "built_on": over.built_on,
             "extras": (*extras, *([cls.extra] if cls.extra else [])),
         }
         return type(f"{over.__name__}{cls.__name__}", (cls,), facts)
@@ -93,10 +87,6 @@ class Layer(Engine):
         """Versions of the base engine, and the layer's package."""
         return {**cls.over.versions(), cls.package: version(cls.package)}
 
-    def open(self) -> None:
-        """Open the base engine."""
-        self.base_engine.open()
-
     def info(self) -> EngineInfo:
         """The base engine's description, with the layer in the title."""
         base = self.base_engine.info()
@@ -110,49 +100,19 @@ class Layer(Engine):
         """A session of the layer."""
         return self.objects()
 
-    def server_versions(self) -> dict[str, str]:
-        """Versions of the base engine's server."""
-        return self.base_engine.server_versions()
 
-    def create(self, tables: Mapping[str, Table]) -> None:
-        """Let the base engine make the tables."""
-        self.base_engine.create(tables)
+def _of_base(name: str) -> Callable[..., Any]:
+    """A method of a layer that calls the base engine's of that name."""
 
-    def create_store(self, records: Records) -> None:
-        """Let the base engine make the store."""
-        self.base_engine.create_store(records)
+    def call(self: Layer, *arguments: Any) -> Any:
+        return getattr(self.base_engine, name)(*arguments)
 
-    def remove(self, tables: Mapping[str, Table]) -> None:
-        """Let the base engine remove the tables."""
-        self.base_engine.remove(tables)
+    call.__name__, call.__doc__ = name, getattr(Engine, name).__doc__
+    return call
 
-    def flush(self) -> None:
-        """Flush the base engine."""
-        self.base_engine.flush()
 
-    def settings(self) -> dict[str, Any]:
-        """Settings of the base engine."""
-        return self.base_engine.settings()
-
-    def size(self) -> Size:
-        """Size of the base engine's database."""
-        return self.base_engine.size()
-
-    def file_role(self, name: str) -> FileRole:
-        """What a file is for, by its name."""
-        return self.base_engine.file_role(name)
-
-    def processes(self) -> Sequence[int]:
-        """Processes of the base engine's server."""
-        return self.base_engine.processes()
-
-    def exit_reason(self) -> str:
-        """The reason why the base engine's server ended."""
-        return self.base_engine.exit_reason()
-
-    def close(self) -> None:
-        """Close the base engine."""
-        self.base_engine.close()
+for _name in _METHODS:
+    setattr(Layer, _name, _of_base(_name))
 
 
 def raw_connection(engine: SQLEngine) -> Any:
