@@ -301,17 +301,10 @@ def _checked(folder: Path) -> bool:
 
 def _damage(folder: Path) -> str:
     """What is wrong with a dataset; empty if nothing is."""
-    try:
-        manifest = kept_folder.sealed(folder / _MANIFEST)
-        for name, sealed in manifest["files"].items():
-            path = plain_file.inside(folder, name)
-            if path.stat().st_size != sealed["bytes"] or plain_file.digest(path) != sealed["sha256"]:
-                return f"{name} is not as it was written"
-    except OSError as exc:
-        return exc.strerror or str(exc)
-    except (ValueError, KeyError, TypeError, AttributeError) as exc:
-        return f"{_MANIFEST}: {exc}"
-    return ""
+    return kept_folder.damage(
+        folder / _MANIFEST,
+        lambda kept: {name: file["sha256"] for name, file in kept["files"].items()},
+    )
 
 
 class _Bounds(TypedDict, total=False):

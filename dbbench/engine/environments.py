@@ -151,16 +151,11 @@ def kept(folder: Path, package: str) -> Environment:
 
 
 def damage(folder: Path) -> str:
-    """What is wrong with an environment: a file that is gone, or isn't as it was written."""
-    try:
-        for name, digest in kept_folder.sealed(folder / MANIFEST)["files"].items():
-            if plain_file.digest(folder / PACKAGES / name) != digest:
-                return f"{name} is not as it was written"
-    except OSError as exc:
-        return exc.strerror or str(exc)
-    except (ValueError, KeyError, TypeError, AttributeError) as exc:
-        return f"{MANIFEST}: {exc}"
-    return ""
+    """What is wrong with an environment; empty if nothing is."""
+    return kept_folder.damage(
+        folder / MANIFEST,
+        lambda kept: {f"{PACKAGES}/{name}": digest for name, digest in kept["files"].items()},
+    )
 
 
 def filled(made: Path, package: str, wanted: str, what: str = "") -> Manifest:

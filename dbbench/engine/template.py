@@ -11,40 +11,22 @@ import logging
 import os
 import shutil
 import stat
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
-from typing import TypedDict
 
 from dbbench.host import kept_folder, plain_file
 
 _MANIFEST = "template.json"
 _FILES = "files"
 #: Raised whenever a template changes its form; part of the cache's key.
-_FORMAT = 1
+_FORMAT = 2
 #: Files that are brought to the disk at once.
 _SYNCS = 16
 _log = logging.getLogger(__name__)
 
 #: The numbers of a user and a group.
 Owner = tuple[int, int]
-
-
-class _File(TypedDict):
-    mode: int
-    bytes: int
-    parts: Sequence[Sequence[int]]
-    reserved: bool
-    sha256: str
-
-
-class _Kept(TypedDict):
-    folders: dict[str, int]
-    files: dict[str, _File]
-
-
-class _Damaged(Exception):
-    """A template is not as it was written."""
 
 
 class Template:
@@ -64,14 +46,19 @@ class Template:
         if not kept_folder.is_own(self.folder):
             _log.warning("dbbench: %s is not used: others than you may write to it or its folder", self.folder)
             return False
+        damage = self._damage()
         try:
-            self._copy(target, owner)
-        except _Damaged as exc:
-            shutil.rmtree(target, ignore_errors=True)
-            _log.warning("dbbench: the server template %s is damaged (%s); it is made anew", self.folder, exc)
-            kept_folder.remove(self.folder, self._damage)
-            return False
-        return True
+            if not damage:
+                self._copy(target, owner)
+                return True
+        except OSError:
+            damage = self._damage()  # it may have been removed meanwhile
+            if not damage:
+                raise
+        shutil.rmtree(target, ignore_errors=True)
+        _log.warning("dbbench: the server template %s is damaged (%s); it is made anew", self.folder, damage)
+        kept_folder.remove(self.folder, self._damage)
+        return False
 
     def keep(self, source: Path) -> None:
         """Take a folder for the template, if there is none yet. Where that fails, each trial sets up its own."""
@@ -81,98 +68,87 @@ class Template:
             _log.warning("dbbench: the server template %s can't be kept: %s", self.folder, exc.strerror or exc)
 
     def _copy(self, target: Path, owner: Owner | None) -> None:
-        manifest = self._manifest()
-        for name in manifest["folders"]:
-            (target / name).mkdir(mode=0o700, exist_ok=True)
-        for name, file in manifest["files"].items():
-            _write(target / name, file, self._parts(name, file), owner)
-        for name, mode in reversed(manifest["folders"].items()):  # the owner may write to none before all are whole
-            _hand_over(target / name, mode, owner)
-        _sync(target, manifest)
+        kept = kept_folder.sealed(self.folder / _MANIFEST)
+        _copy(self.folder / _FILES, target, kept["folders"], kept["files"], kept["reserved"], owner)
         plain_file.sync_folder(target.parent)
-
-    def _manifest(self) -> _Kept:
-        try:
-            manifest: _Kept = kept_folder.sealed(self.folder / _MANIFEST)
-        except (OSError, ValueError) as exc:
-            raise _Damaged(exc) from exc
-        return manifest
-
-    def _parts(self, name: str, file: _File) -> Iterator[tuple[int, bytes]]:
-        """The parts of a file that hold data. Raises _Damaged after the last if they aren't what was kept."""
-        try:
-            descriptor = os.open(f"{self.folder}/{_FILES}/{name}", os.O_RDONLY | os.O_NOFOLLOW)
-            try:
-                found = hashlib.sha256()
-                for part in _read(descriptor, file["parts"]):
-                    found.update(part[1])
-                    yield part
-            finally:
-                os.close(descriptor)
-        except OSError as exc:
-            raise _Damaged(exc) from exc
-        if found.hexdigest() != file["sha256"]:
-            raise _Damaged(f"{name} is not as it was written")
 
     def _damage(self) -> str:
         """What is wrong with it; empty if nothing is."""
-        try:
-            for name, file in self._manifest()["files"].items():
-                for _ in self._parts(name, file):
-                    pass
-        except _Damaged as exc:
-            return str(exc)
-        return ""
+        return kept_folder.damage(
+            self.folder / _MANIFEST,
+            lambda kept: {f"{_FILES}/{name}": digest for name, digest in kept["files"].items()},
+        )
 
 
-def _taken(source: Path, target: Path) -> _Kept:
-    """Copy what was set up; its manifest. Only folders and regular files are known."""
+def _taken(source: Path, target: Path) -> Mapping[str, object]:
+    """Copy what was set up; its manifest. Space that is reserved isn't in the copy, where it is a hole as any other."""
     folders: dict[str, int] = {}
-    files: dict[str, _File] = {}
-    for parent, names, contents in os.walk(source):
-        names.sort()
-        relative = os.path.relpath(parent, source)
-        folders[relative] = stat.S_IMODE(os.lstat(parent).st_mode)
-        (target / relative).mkdir(mode=0o700)
-        for name in sorted(contents):
-            path = os.path.normpath(os.path.join(relative, name))
-            descriptor = os.open(source / path, os.O_RDONLY | os.O_NOFOLLOW)
-            try:
-                files[path] = _taken_file(descriptor, target / path)
-            finally:
-                os.close(descriptor)
-    manifest: _Kept = {"folders": folders, "files": files}
-    _sync(target, manifest)  # now, not while the first trial is timed
-    return manifest
-
-
-def _taken_file(descriptor: int, target: Path) -> _File:
-    status = os.fstat(descriptor)
-    if not stat.S_ISREG(status.st_mode):
-        raise OSError(f"{target.name} is not a regular file")
-    parts = list(_data(descriptor, status.st_size))
-    file: _File = {
-        "mode": stat.S_IMODE(status.st_mode),
-        "bytes": status.st_size,
-        "parts": parts,
-        # Reserved but never written: a hole to a reader.
-        "reserved": status.st_blocks * 512 >= status.st_size > sum(end - start for start, end in parts),
-        "sha256": "",
+    files: list[str] = []
+    for path in [source, *sorted(source.rglob("*"))]:
+        name, mode = str(path.relative_to(source)), path.lstat().st_mode
+        if stat.S_ISDIR(mode):
+            folders[name] = stat.S_IMODE(mode)
+        elif stat.S_ISREG(mode):
+            files.append(name)
+        else:
+            raise OSError(f"{name} is neither a folder nor a regular file")
+    reserved = [name for name in files if _is_reserved(source / name)]
+    _copy(source, target, dict.fromkeys(folders, 0o700), files)  # and sync it now, not while the first trial is timed
+    return {
+        "folders": folders,
+        "files": {name: plain_file.digest(target / name) for name in files},
+        "reserved": reserved,
     }
-    found = hashlib.sha256()
-
-    def read() -> Iterator[tuple[int, bytes]]:
-        for part in _read(descriptor, parts):
-            found.update(part[1])
-            yield part
-
-    _write(target, {**file, "mode": 0o600, "reserved": False}, read())
-    return {**file, "sha256": found.hexdigest()}
 
 
-def _data(descriptor: int, size: int) -> Iterator[tuple[int, int]]:
+def _copy(
+    source: Path,
+    target: Path,
+    folders: dict[str, int],
+    files: Iterable[str],
+    reserved: Collection[str] = (),
+    owner: Owner | None = None,
+) -> None:
+    """Copy files into folders that get these modes, and bring it all to the disk."""
+    for name in folders:
+        (target / name).mkdir(mode=0o700, exist_ok=True)
+    for name in files:
+        _copy_file(source / name, target / name, owner, reserved=name in reserved)
+    for name, mode in reversed(folders.items()):  # the owner may write to none before all are whole
+        _hand_over(target / name, mode, owner)
+    with ThreadPoolExecutor(_SYNCS) as pool:  # side by side: they share the commits of the file system's journal
+        list(pool.map(plain_file.sync_file, [target / name for name in files]))
+    for name in folders:
+        plain_file.sync_folder(target / name)
+
+
+def _copy_file(source: Path, target: Path, owner: Owner | None, *, reserved: bool) -> None:
+    """Copy a file with its mode and its holes, or have all its space reserved."""
+    with (
+        open(os.open(source, os.O_RDONLY | os.O_NOFOLLOW), "rb") as read,
+        open(os.open(target, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb") as written,
+    ):
+        status = os.fstat(read.fileno())
+        if reserved:
+            os.posix_fallocate(written.fileno(), 0, status.st_size)
+        else:
+            os.ftruncate(written.fileno(), status.st_size)
+        for start, end in _data(read.fileno()):
+            written.seek(start)
+            written.write(os.pread(read.fileno(), end - start, start))
+    _hand_over(target, stat.S_IMODE(status.st_mode), owner)
+
+
+def _is_reserved(path: Path) -> bool:
+    """Whether a file has all its space, but not all of it was ever written: a hole to a reader."""
+    with path.open("rb") as file:
+        status = os.fstat(file.fileno())
+        return status.st_blocks * 512 >= status.st_size > sum(end - start for start, end in _data(file.fileno()))
+
+
+def _data(descriptor: int) -> Iterator[tuple[int, int]]:
     """Extents of a file's data: (start, end) of each part."""
-    end = 0
+    end, size = 0, os.fstat(descriptor).st_size
     while end < size:
         try:
             start = os.lseek(descriptor, end, os.SEEK_DATA)
@@ -182,39 +158,7 @@ def _data(descriptor: int, size: int) -> Iterator[tuple[int, int]]:
         yield start, end
 
 
-def _read(descriptor: int, parts: Sequence[Sequence[int]]) -> Iterator[tuple[int, bytes]]:
-    for start, end in parts:
-        yield start, os.pread(descriptor, end - start, start)
-
-
-def _write(path: Path, file: _File, parts: Iterator[tuple[int, bytes]], owner: Owner | None = None) -> None:
-    descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW, 0o600)
-    with open(descriptor, "wb") as target:
-        if file["reserved"]:
-            os.posix_fallocate(descriptor, 0, file["bytes"])
-        else:
-            os.ftruncate(descriptor, file["bytes"])
-        for start, data in parts:
-            target.seek(start)
-            target.write(data)
-    _hand_over(path, file["mode"], owner)
-
-
 def _hand_over(path: Path, mode: int, owner: Owner | None) -> None:
     if owner:
         os.chown(path, *owner, follow_symlinks=False)
     path.chmod(mode)
-
-
-def _sync(folder: Path, manifest: _Kept) -> None:
-    """Bring a copy to the disk; side by side, so that files share the commits of the file system's journal."""
-    names = list(manifest["files"])
-
-    def sync(some: list[str]) -> None:
-        for name in some:
-            plain_file.sync_file(folder / name)
-
-    with ThreadPoolExecutor(_SYNCS) as pool:
-        list(pool.map(sync, (names[start::_SYNCS] for start in range(_SYNCS))))
-    for name in manifest["folders"]:
-        plain_file.sync_folder(folder / name)

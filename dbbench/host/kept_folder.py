@@ -77,6 +77,22 @@ def sealed(path: Path) -> Any:
     return document
 
 
+def damage(manifest: Path, digests: Callable[[Any], Mapping[str, str]]) -> str:
+    """What is wrong with a kept folder: a file that is gone, or isn't as it was written; empty if nothing is.
+
+    `digests` takes from the manifest what is checked: paths of files below the folder, and their hashes.
+    """
+    try:
+        for name, digest in digests(sealed(manifest)).items():
+            if plain_file.digest(plain_file.inside(manifest.parent, *Path(name).parts)) != digest:
+                return f"{name} is not as it was written"
+    except OSError as exc:
+        return exc.strerror or str(exc)
+    except (ValueError, KeyError, TypeError, AttributeError) as exc:
+        return f"{manifest.name}: {exc}"
+    return ""
+
+
 def remove(folder: Path, damage: Callable[[], object]) -> bool:
     """Remove a folder in which `damage` still finds something once others are kept from it. Whether it did."""
     with plain_file.locked(folder.parent):

@@ -108,6 +108,13 @@ def test_a_damaged_template_is_removed_and_told(
     assert Template("it").copy_to(tmp_path / "copy")
 
 
+def test_a_copy_that_can_not_be_written_is_no_damage(made: Path, cache: Path, tmp_path: Path) -> None:
+    Template("it").keep(made)
+    with pytest.raises(FileNotFoundError):
+        Template("it").copy_to(tmp_path / "nowhere" / "copy")
+    assert Template("it").copy_to(tmp_path / "copy")
+
+
 def test_a_template_that_others_may_change_is_not_used(
     made: Path, cache: Path, tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
