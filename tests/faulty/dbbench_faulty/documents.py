@@ -2,122 +2,109 @@
 
 import json
 from collections.abc import Callable
-from typing import Any, ClassVar
+from typing import Any
 
 from dbbench.engine import Rows, Table
 from dbbench_faulty.family import Faulty
 from dbbench_plugins.sqlite import SQLiteSession
 
 
-class LoadingSession(SQLiteSession):
-    """Loads other documents than it was given."""
+def unchanged(document: dict[str, Any]) -> None:
+    """Leave a document as it is."""
 
-    def prepare_load(self, name: str, table: Table) -> Callable[[Any], object]:
-        insert = super().prepare_load(name, table)
-        return lambda rows: insert([(key, self.changed(json.loads(text))) for key, text in rows])
 
-    def changed(self, document: dict[str, Any]) -> str:
-        self.change(document)
-        return json.dumps(document)
+def loading(change: Callable[[Any], object] = unchanged, text: Callable[[Any], str] = json.dumps) -> Any:
+    """A session that loads other documents than it was given: it changes each, or makes another text of it."""
 
-    def change(self, document: dict[str, Any]) -> object:
-        raise NotImplementedError
+    class Loading(SQLiteSession):
+        def prepare_load(self, name: str, table: Table) -> Callable[[Any], object]:
+            insert = super().prepare_load(name, table)
+
+            def load(rows: Any) -> object:
+                documents = [json.loads(document) for _, document in rows]
+                for document in documents:
+                    change(document)
+                return insert([(key, text(document)) for (key, _), document in zip(rows, documents, strict=True)])
+
+            return load
+
+    return Loading
 
 
 class Drops(Faulty):
-    class session_class(LoadingSession):
-        def change(self, document: dict[str, Any]) -> object:
-            return document["buyer"].pop("level", None)
+    session_class = loading(lambda document: document["buyer"].pop("level", None))
 
 
 class Reorders(Faulty):
-    class session_class(LoadingSession):
-        def change(self, document: dict[str, Any]) -> object:
-            return document["lines"].reverse()
+    session_class = loading(lambda document: document["lines"].reverse())
 
 
 class Quotes(Faulty):
     """Numbers as texts."""
 
-    class session_class(LoadingSession):
-        def change(self, document: dict[str, Any]) -> object:
-            return document.update(total=str(document["total"]))
+    session_class = loading(lambda document: document.update(total=str(document["total"])))
 
 
 class Rounds(Faulty):
-    class session_class(LoadingSession):
-        def change(self, document: dict[str, Any]) -> object:
-            return document.update(total=round(document["total"]))
+    session_class = loading(lambda document: document.update(total=round(document["total"])))
 
 
 class Nulls(Faulty):
     """Null for what is missing."""
 
-    class session_class(LoadingSession):
-        def change(self, document: dict[str, Any]) -> object:
-            return document["buyer"].setdefault("level", None)
+    session_class = loading(lambda document: document["buyer"].setdefault("level", None))
 
 
 class Empties(Faulty):
     """An empty array for one that is missing."""
 
-    class session_class(LoadingSession):
-        def change(self, document: dict[str, Any]) -> object:
-            return document.setdefault("tags", [])
+    session_class = loading(lambda document: document.setdefault("tags", []))
 
 
 class Twice(Faulty):
     """A field that stands twice: the latter counts."""
 
-    class session_class(LoadingSession):
-        def changed(self, document: dict[str, Any]) -> str:
-            return '{"views": 9, ' + json.dumps(document)[1:]
+    session_class = loading(text=lambda document: '{"views": 9, ' + json.dumps(document)[1:])
 
 
 class Writes(Faulty):
     """Something else than JSON in one document."""
 
-    class session_class(LoadingSession):
-        def changed(self, document: dict[str, Any]) -> str:
-            return json.dumps(document) + " " * 3 + "!"
+    session_class = loading(text=lambda document: json.dumps(document) + " " * 3 + "!")
 
 
-class Updating(SQLiteSession):
-    """Does something else than an update of a field."""
+def updating(words: str, instead: str) -> Any:
+    """A session that has other words in its updates."""
 
-    #: What takes the place of the first words in an update.
-    instead: ClassVar[tuple[str, str]]
+    class Updating(SQLiteSession):
+        def prepare_statement(self, sql: str) -> Callable[[], object]:
+            return super().prepare_statement(sql.replace(words, instead))
 
-    def prepare_statement(self, sql: str) -> Callable[[], object]:
-        return super().prepare_statement(sql.replace(*self.instead))
+    return Updating
 
 
 class Forgets(Faulty):
     """Updates nothing."""
 
-    class session_class(Updating):
-        instead = ("BETWEEN 101 AND 200", "< 0")
+    session_class = updating("BETWEEN 101 AND 200", "< 0")
 
 
 class Misses(Faulty):
     """Updates all but one."""
 
-    class session_class(Updating):
-        instead = ("BETWEEN 101 AND 200", "BETWEEN 101 AND 199")
+    session_class = updating("BETWEEN 101 AND 200", "BETWEEN 101 AND 199")
 
 
 class Replaces(Faulty):
     """Keeps nothing but the field that it updates: the suite's own check doesn't see that."""
 
-    class session_class(Updating):
-        instead = ("json_set(\"Body\", '$.views',", "json_object('views',")
+    session_class = updating("json_set(\"Body\", '$.views',", "json_object('views',")
 
 
 class Spills(Faulty):
     """Changes another field with the one that it updates; no query of the suite reads that."""
 
-    class session_class(Updating):
-        instead = ("json_set(\"Body\", '$.views',", "json_set(\"Body\", '$.buyer.name', 'x', '$.views',")
+    session_class = updating("json_set(\"Body\", '$.views',", "json_set(\"Body\", '$.buyer.name', 'x', '$.views',")
 
 
 class Words(Faulty):

@@ -4,54 +4,47 @@ import os
 import subprocess
 import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from itertools import count
 from typing import Any, ClassVar
 
 from dbbench.engine import Rows
 from dbbench_faulty.family import Faulty
+from dbbench_faulty.shared import lying
 from dbbench_plugins.sqlite import SQLiteSession
 
 #: Bytes.
 HIRED = 200 << 20
 
 
-class CountingSession(SQLiteSession):
-    """Counts the calls of each prepared query from 1, and lies in those that `lies` picks."""
+def another_sum(rows: Iterable[Any]) -> Iterator[Any]:
+    """Another number in the column that is read."""
+    return ((key, value + 0.01) for key, value in rows)
 
-    def prepare_query(self, sql: str) -> Callable[[], Rows]:
-        run = super().prepare_query(sql)
-        if not any(words in sql for words in ("GROUP BY", "OVER (")):
-            return run
-        calls = 0
 
-        def counting() -> Rows:
-            nonlocal calls
-            calls += 1
-            return self.lie(run()) if self.lies(calls) else run()
+def answering(lie: Callable[[Any], Rows], first: int = 1) -> Any:
+    """A session that lies in each call of a prepared query from the `first` on."""
 
-        return counting
+    class Answering(SQLiteSession):
+        def prepare_query(self, sql: str) -> Callable[[], Rows]:
+            run = super().prepare_query(sql)
+            if not any(words in sql for words in ("GROUP BY", "OVER (")):
+                return run
+            calls = count(1)
+            return lambda: lie(run()) if next(calls) >= first else run()
 
-    def lies(self, call: int) -> bool:
-        return True
-
-    def lie(self, rows: Iterable[Any]) -> Iterator[Any]:
-        """Another sum: in the column that is read."""
-        return ((key, value + 0.01) for key, value in rows)
+    return Answering
 
 
 class Second(Faulty):
     """Wrong from the second call on."""
 
-    class session_class(CountingSession):
-        def lies(self, call: int) -> bool:
-            return call > 1
+    session_class = answering(another_sum, first=2)
 
 
 class Key(Faulty):
     """Wrong in a column that is not read."""
 
-    class session_class(CountingSession):
-        def lie(self, rows: Iterable[Any]) -> Iterator[Any]:
-            return ((1, value) for _, value in rows)
+    session_class = answering(lambda rows: ((1, value) for _, value in rows))
 
 
 class Keeps(Faulty):
@@ -73,29 +66,25 @@ class Keeps(Faulty):
 class Texts(Faulty):
     """Numbers as text."""
 
-    class session_class(CountingSession):
-        def lie(self, rows: Iterable[Any]) -> Iterator[Any]:
-            return ((str(key), f"{value:.4f}") for key, value in rows)
+    session_class = answering(lambda rows: ((str(key), f"{value:.4f}") for key, value in rows))
 
 
 class Bytes(Faulty):
     """Text as bytes."""
 
-    class session_class(SQLiteSession):
-        def prepare_query(self, sql: str) -> Callable[[], Rows]:
-            run = super().prepare_query(sql)
-            return lambda: (
-                tuple(value.encode() if isinstance(value, str) and value[:2] == "1Z" else value for value in row)
-                for row in run()
-            )
+    session_class = lying(
+        SQLiteSession,
+        query=lambda run: (
+            tuple(value.encode() if isinstance(value, str) and value[:2] == "1Z" else value for value in row)
+            for row in run()
+        ),
+    )
 
 
 class Floats(Faulty):
     """Integers as floats, which is no fault."""
 
-    class session_class(CountingSession):
-        def lie(self, rows: Iterable[Any]) -> Iterator[Any]:
-            return ((float(key), value) for key, value in rows)
+    session_class = answering(lambda rows: ((float(key), value) for key, value in rows))
 
 
 class Declares(Faulty):
@@ -113,22 +102,22 @@ def changed(row: Sequence[Any]) -> tuple[Any, ...]:
 class Always(Faulty):
     """Wrong in every call."""
 
-    class session_class(CountingSession):
-        def lie(self, rows: Iterable[Any]) -> Iterator[Any]:
-            return map(changed, rows)
+    session_class = answering(lambda rows: map(changed, rows))
+
+
+def but_the_last(rows: Iterable[Any]) -> Iterator[Any]:
+    """All rows as they are, but for one value of the last one."""
+    held: list[Any] = []
+    for row in rows:
+        yield from held
+        held = [row]
+    yield from map(changed, held)
 
 
 class OneValue(Faulty):
     """One value wrong, in the last row of every call."""
 
-    class session_class(CountingSession):
-        def lie(self, rows: Iterable[Any]) -> Iterator[Any]:
-            """All rows as they are, but for one value of the last one."""
-            held: list[Any] = []
-            for row in rows:
-                yield from held
-                held = [row]
-            yield from map(changed, held)
+    session_class = answering(but_the_last)
 
 
 class Memoises(Faulty):

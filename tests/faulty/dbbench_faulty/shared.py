@@ -2,6 +2,7 @@
 
 import os
 import threading
+from functools import partial, wraps
 
 import psutil
 
@@ -14,6 +15,22 @@ def mutant(engine, clause, **attributes):
         return type(session.__name__, (engine,), own | attributes)
 
     return made
+
+
+def lying(session, **lies):
+    """A session whose prepared calls lie: with `read=lie`, reading a key gives `lie(read, key)`, where `read` is right."""
+
+    def lies_about(operation, lie):
+        right = getattr(session, operation)
+
+        @wraps(right)
+        def prepare(self, *how, **options):
+            return partial(lie, right(self, *how, **options))
+
+        return prepare
+
+    prepares = {f"prepare_{name}": lies_about(f"prepare_{name}", lie) for name, lie in lies.items()}
+    return type(f"Lying{session.__name__}", (session,), prepares)
 
 
 class LocksProcesses:

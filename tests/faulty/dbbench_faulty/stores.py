@@ -6,12 +6,13 @@ import threading
 import time
 from collections.abc import Callable
 from itertools import count
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 
 from dbbench.engine import Session
 from dbbench_faulty.family import Named
+from dbbench_faulty.shared import lying
 from dbbench_plugins.dict import Dict, DictSession, Pair
 
 
@@ -31,18 +32,16 @@ class Good(Named, Dict):
         return self.session_class(self.held)
 
 
+def but_each_hundredth() -> Callable[..., Any]:
+    """Makes all calls but each hundredth."""
+    calls = count(1)
+    return lambda right, *given: right(*given) if next(calls) % 100 else None
+
+
 class Drops(Good):
     """Drops every 100th insert."""
 
-    class session_class(OrderedSession):
-        def prepare_insert(self) -> Callable[[bytes, bytes], object]:
-            calls = count(1)
-
-            def insert(key: bytes, value: bytes) -> None:
-                if next(calls) % 100:
-                    self.held[key] = value
-
-            return insert
+    session_class = lying(OrderedSession, insert=but_each_hundredth())
 
 
 class Returns(Good):
@@ -115,49 +114,30 @@ class Repeats(Good):
     """It has as many records as it should, one of them twice."""
 
     ordered = False
-
-    class session_class(OrderedSession):
-        def prepare_scan(self):
-            def scan():
-                found = list(self.held.items())
-                return found[:1] * 2 + found[2:]
-
-            return scan
+    session_class = lying(DictSession, scan=lambda scan: (found := list(scan()))[:1] * 2 + found[2:])
 
 
 class Corrupts(Good):
     """One bit in 256 records."""
 
-    class session_class(OrderedSession):
-        def prepare_insert(self) -> Callable[[bytes, bytes], object]:
-            def insert(key: bytes, value: bytes) -> None:
-                damaged = key.endswith(b"\x07")
-                self.held[key] = value[:-1] + bytes([value[-1] ^ 1]) if damaged else value
-
-            return insert
+    session_class = lying(
+        OrderedSession,
+        insert=lambda insert, key, value: insert(
+            key, value[:-1] + bytes([value[-1] ^ 1]) if key.endswith(b"\x07") else value
+        ),
+    )
 
 
 class Stale(Good):
     """Forgets every 100th update."""
 
-    class session_class(OrderedSession):
-        def prepare_update(self) -> Callable[[bytes, bytes], object]:
-            calls = count(1)
-
-            def update(key: bytes, value: bytes) -> None:
-                if next(calls) % 100:
-                    self.held[key] = value
-
-            return update
+    session_class = lying(OrderedSession, update=but_each_hundredth())
 
 
 class Keeps(Good):
     """Keeps every 100th that is deleted."""
 
-    class session_class(OrderedSession):
-        def prepare_delete(self) -> Callable[[bytes], object]:
-            calls = count(1)
-            return lambda key: self.held.pop(key) if next(calls) % 100 else None
+    session_class = lying(OrderedSession, delete=but_each_hundredth())
 
 
 class Races(Good):

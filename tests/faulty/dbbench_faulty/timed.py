@@ -1,7 +1,8 @@
 """SQLite that answers rightly whenever it is checked, and lies in calls that are timed: Python's collector is off then."""
 
 import gc
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from functools import partial
 from itertools import islice
 from typing import Any
 
@@ -9,104 +10,76 @@ import pyarrow as pa
 
 from dbbench.engine import Rows
 from dbbench_faulty.family import Faulty, Named
+from dbbench_faulty.shared import lying
 from dbbench_plugins.duckdb import DuckDBArrow
 from dbbench_plugins.sqlite import SQLiteSession
 
 
-def timed(lie: Callable[..., Any], truth: Callable[..., Any]) -> Callable[..., Any]:
-    """What lies while the clock runs."""
-    return lambda *given: truth(*given) if gc.isenabled() else lie(*given)
+def timed(lie: Callable[..., Any]) -> Callable[..., Any]:
+    """A lie that is told while the clock runs; else the right call is made."""
+    return lambda right, *given: right(*given) if gc.isenabled() else lie(right, *given)
 
 
 class Reads(Faulty):
     """Reads nothing, also where a mix reads before it writes."""
 
-    class session_class(SQLiteSession):
-        def prepare_read(self, *, snapshot: bool = False) -> Callable[[bytes], bytes | None]:
-            return timed(lambda _key: None, super().prepare_read(snapshot=snapshot))
+    session_class = lying(SQLiteSession, read=timed(lambda _read, _key: None))
 
 
 class Regenerates(Faulty):
     """Returns a value of the right length that is none of the dataset."""
 
-    class session_class(SQLiteSession):
-        def prepare_read(self, *, snapshot: bool = False) -> Callable[[bytes], bytes | None]:
-            return timed(lambda key: key.ljust(32, b"."), super().prepare_read(snapshot=snapshot))
+    session_class = lying(SQLiteSession, read=timed(lambda _read, key: key.ljust(32, b".")))
 
 
 class Seeks(Faulty):
     """Comes to another key."""
 
-    class session_class(SQLiteSession):
-        def prepare_seek(self, *, snapshot: bool = False) -> Callable[[bytes], Any]:
-            seek = super().prepare_seek(snapshot=snapshot)
-            first = b"\0" * 8
-            return timed(lambda _key: seek(first), seek)
+    session_class = lying(SQLiteSession, seek=timed(lambda seek, _key: seek(bytes(8))))
 
 
 class Scans(Faulty):
     """Scans half of the records."""
 
-    class session_class(SQLiteSession):
-        def prepare_scan(self) -> Callable[[], Iterable[Any]]:
-            scan = super().prepare_scan()
-            return timed(lambda: islice(scan(), 0, None, 2), scan)
+    session_class = lying(SQLiteSession, scan=timed(lambda scan: islice(scan(), 0, None, 2)))
 
 
 class Ranges(Faulty):
     """Gives half of a range."""
 
-    class session_class(SQLiteSession):
-        def prepare_range(self, *, snapshot: bool = False) -> Callable[[bytes, int], Any]:
-            find = super().prepare_range(snapshot=snapshot)
-            return timed(lambda key, count: find(key, -(-count // 2)), find)
+    session_class = lying(SQLiteSession, range=timed(lambda find, key, count: find(key, -(-count // 2))))
 
 
 class Ahead(Faulty):
     """Gives a range whose records are fetched when they are looked at."""
 
-    class session_class(SQLiteSession):
-        def prepare_range(self, *, snapshot: bool = False) -> Callable[[bytes, int], Any]:
-            find = super().prepare_range(snapshot=snapshot)
-            return timed(lambda key, count: (pair for pair in find(key, count)), find)
+    session_class = lying(SQLiteSession, range=timed(lambda find, key, count: (pair for pair in find(key, count))))
 
 
 class Sighted(Faulty):
     """Reads a value when it is looked at."""
 
-    class session_class(SQLiteSession):
-        def prepare_read(self, *, snapshot: bool = False) -> Callable[[bytes], Any]:
-            read = super().prepare_read(snapshot=snapshot)
+    class Value(bytearray):
+        def __init__(self, read: Callable[[bytes], bytes | None], key: bytes) -> None:
+            self.read, self.key = read, key
 
-            class Value(bytearray):
-                key = b""
+        def __bytes__(self) -> bytes:
+            return self.read(self.key) or b""
 
-                def __bytes__(self) -> bytes:
-                    return read(self.key) or b""
-
-            def later(key: bytes) -> Value:
-                value = Value()
-                value.key = key
-                return value
-
-            return timed(later, read)
+    session_class = lying(SQLiteSession, read=timed(Value))
 
 
 class Unpacked(Faulty):
     """Seeks when the pair that it gave is taken apart."""
 
-    class session_class(SQLiteSession):
-        def prepare_seek(self, *, snapshot: bool = False) -> Callable[[bytes], Any]:
-            seek = super().prepare_seek(snapshot=snapshot)
+    class Pair:
+        def __init__(self, seek: Callable[[bytes], Any], key: bytes) -> None:
+            self.seek, self.key = seek, key
 
-            class Pair:
-                def __init__(self, key: bytes) -> None:
-                    self.key = key
+        def __iter__(self) -> Iterator[bytes]:
+            return iter(self.seek(self.key))
 
-                def __iter__(self) -> Iterator[bytes]:
-                    return iter(seek(self.key))
-
-            return timed(Pair, seek)
+    session_class = lying(SQLiteSession, seek=timed(Pair))
 
 
 class Filled(Faulty):
@@ -118,11 +91,11 @@ class Filled(Faulty):
         def prepare_read(self, *, snapshot: bool = False) -> Callable[[bytes], Any]:
             self.read, self.given = super().prepare_read(snapshot=snapshot), []
 
-            def later(key: bytes) -> bytearray:
+            def later(_read: object, key: bytes) -> bytearray:
                 self.given.append((key, value := bytearray(32)))
                 return value
 
-            return timed(later, self.read)
+            return partial(timed(later), self.read)
 
         def close(self) -> None:
             for key, value in self.given:
@@ -130,70 +103,70 @@ class Filled(Faulty):
             super().close()
 
 
+def of_things(session: Any, lie: Callable[..., Any]) -> Any:
+    """A session that lies in queries of the load."""
+
+    class Session(session):
+        def prepare_query(self, sql: str) -> Callable[[], Rows]:
+            run = super().prepare_query(sql)
+            return partial(timed(lie), run) if "Thing" in sql else run
+
+    return Session
+
+
 class Columns(Faulty):
     """Queries under load give another number in the column that is read."""
 
-    class session_class(SQLiteSession):
-        def prepare_query(self, sql: str) -> Callable[[], Rows]:
-            run = super().prepare_query(sql)
-            return timed(lambda: ((key, None) for key, _ in run()), run) if "Thing" in sql else run
+    session_class = of_things(SQLiteSession, lambda run: ((key, None) for key, _ in run()))
 
 
 class Objects(Faulty):
     """Gives no objects."""
 
-    class session_class(SQLiteSession):
-        def prepare_get(self, name: str, table: Any) -> Callable[[Any], Any]:
-            return timed(lambda _key: None, super().prepare_get(name, table))
-
-        def prepare_get_many(self, name: str, table: Any) -> Callable[[Any], Any]:
-            return timed(lambda _keys: (), super().prepare_get_many(name, table))
+    session_class = lying(
+        SQLiteSession, get=timed(lambda _get, _key: None), get_many=timed(lambda _get_many, _keys: ())
+    )
 
 
 class Same(Faulty):
     """Gives one object for every key."""
 
-    class session_class(SQLiteSession):
-        def prepare_get(self, name: str, table: Any) -> Callable[[Any], Any]:
-            get = super().prepare_get(name, table)
-            return timed(lambda _key: get(1), get)
-
-        def prepare_get_many(self, name: str, table: Any) -> Callable[[Any], Any]:
-            many = super().prepare_get_many(name, table)
-            return timed(lambda keys: list(many([1])) * len(keys), many)
+    session_class = lying(
+        SQLiteSession,
+        get=timed(lambda get, _key: get(1)),
+        get_many=timed(lambda get_many, keys: list(get_many([1])) * len(keys)),
+    )
 
 
 class Batches(Named, DuckDBArrow):
     """Gives Arrow batches of nulls, as many as it should."""
 
-    class session_class(DuckDBArrow.session_class):
-        def prepare_query(self, sql: str) -> Callable[[], Rows]:
-            run = super().prepare_query(sql)
-
-            def nulls() -> Any:
-                return [pa.record_batch([pa.nulls(batch.num_rows)] * 2, names=["a", "b"]) for batch in run()]
-
-            return timed(nulls, run) if "Thing" in sql else run
+    session_class = of_things(
+        DuckDBArrow.session_class,
+        lambda run: [pa.record_batch([pa.nulls(batch.num_rows)] * 2, names=["a", "b"]) for batch in run()],
+    )
 
 
 class Lazy(Named, DuckDBArrow):
     """Gives what looks like an Arrow batch, and runs the query when its values are looked at."""
 
-    class session_class(DuckDBArrow.session_class):
-        def prepare_query(self, sql: str) -> Callable[[], Rows]:
-            run = super().prepare_query(sql)
+    class Batch:
+        num_rows = 300
 
-            class Batch:
-                num_rows = 300
+        def __init__(self, run: Callable[[], Rows]) -> None:
+            self.run = run
 
-                def column(self, _number: int) -> Any:
-                    return Column()
+        def column(self, _number: int) -> Any:
+            return Lazy.Column(self.run)
 
-            class Column:
-                def __arrow_array__(self, _type: Any = None) -> Any:
-                    return pa.concat_arrays([batch.column(1) for batch in run()])
+    class Column:
+        def __init__(self, run: Callable[[], Rows]) -> None:
+            self.run = run
 
-                def __len__(self) -> int:
-                    return 300
+        def __arrow_array__(self, _type: Any = None) -> Any:
+            return pa.concat_arrays([batch.column(1) for batch in self.run()])
 
-            return timed(lambda: [Batch()], run) if "Thing" in sql else run
+        def __len__(self) -> int:
+            return 300
+
+    session_class = of_things(DuckDBArrow.session_class, lambda run: [Lazy.Batch(run)])

@@ -4,7 +4,7 @@ from dataclasses import replace
 from itertools import islice
 
 from dbbench_faulty.family import Named
-from dbbench_faulty.shared import mutant
+from dbbench_faulty.shared import lying, mutant
 from dbbench_plugins.ado.errors import ProviderFailed
 from dbbench_plugins.ado.sqlite import SQLiteADO, SQLiteADOSession
 
@@ -35,13 +35,11 @@ class CommandsOutsideTheTransaction(SQLiteADOSession):
         pass
 
 
-@mutant(Right, "a whole trial is right")
-class FirstPieceOnly(SQLiteADOSession):
+class FirstPieceOnly(Right):
     """A reader that is not fetched from again."""
 
-    def prepare_query(self, sql):
-        run = super().prepare_query(sql)
-        return lambda: islice(run(), 64)
+    clause = "a whole trial is right"
+    session_class = lying(SQLiteADOSession, query=lambda run: islice(run(), 64))
 
 
 @mutant(Right, "a whole trial is right")

@@ -4,7 +4,7 @@ import os
 
 from dbbench.engine import Size
 from dbbench_faulty.right import BlockFile, Blocks
-from dbbench_faulty.shared import CachesReads, CutsRanges, KeepsCursors, LocksProcesses, mutant, refuse_threads
+from dbbench_faulty.shared import CachesReads, CutsRanges, KeepsCursors, LocksProcesses, lying, mutant, refuse_threads
 
 
 class WithoutReason(BlockFile):
@@ -56,11 +56,11 @@ class FirstStays(Blocks):
     prepare_insert_many = prepare_update_many
 
 
-@mutant(BlockFile, "seeks and reads ranges")
-class RangesAbove(Blocks):
-    def prepare_range(self, *, snapshot=False):
-        read = super().prepare_range()
-        return lambda key, count: read((int.from_bytes(key, "big") + 1).to_bytes(8, "big"), count)
+class RangesAbove(BlockFile):
+    clause = "seeks and reads ranges"
+    session_class = lying(
+        Blocks, range=lambda read, key, count: read((int.from_bytes(key, "big") + 1).to_bytes(8, "big"), count)
+    )
 
 
 @mutant(BlockFile, "a scan read in part hinders no write")

@@ -3,7 +3,7 @@
 import weakref
 
 from dbbench_faulty.right import Client, Table
-from dbbench_faulty.shared import mutant
+from dbbench_faulty.shared import lying, mutant
 
 
 class OneOnly(Table):
@@ -25,11 +25,9 @@ class WrongMember(Client):
         return changed
 
 
-@mutant(Table, "gives many at once")
-class LosesLast(Client):
-    def prepare_get_many(self, name, table):
-        get_many = super().prepare_get_many(name, table)
-        return lambda keys: get_many(keys) if keys else get_many(keys)[:-1]
+class LosesLast(Table):
+    clause = "gives many at once"
+    session_class = lying(Client, get_many=lambda get_many, keys: get_many(keys) if keys else get_many(keys)[:-1])
 
 
 @mutant(Table, "a key that is not there has no object")
@@ -55,11 +53,9 @@ class Lazy:
         return getattr(self._get(self._key), name)
 
 
-@mutant(Table, "an object is whole when it is given")
-class ReadsLate(Client):
-    def prepare_get(self, name, table):
-        get = super().prepare_get(name, table)
-        return lambda key: None if get(key) is None else Lazy(get, key)
+class ReadsLate(Table):
+    clause = "an object is whole when it is given"
+    session_class = lying(Client, get=lambda get, key: None if get(key) is None else Lazy(get, key))
 
 
 @mutant(Table, "an object still held is given again")

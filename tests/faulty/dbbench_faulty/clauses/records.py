@@ -1,8 +1,10 @@
 """Faults in records under keys."""
 
+from itertools import islice
+
 from dbbench.engine import File, Size
 from dbbench_faulty.right import Records, Store
-from dbbench_faulty.shared import CachesReads, CutsRanges, KeepsCursors, LocksProcesses, mutant, refuse_threads
+from dbbench_faulty.shared import CachesReads, CutsRanges, KeepsCursors, LocksProcesses, lying, mutant, refuse_threads
 
 
 class WithoutSeek(Store):
@@ -15,18 +17,14 @@ class ShortKeys(Store):
     longest_key = 8
 
 
-@mutant(Store, "what was inserted is read")
-class CutsValues(Records):
-    def prepare_read(self, *, snapshot=False):
-        read = super().prepare_read()
-        return lambda key: (found := read(key)) and found[:-1]
+class CutsValues(Store):
+    clause = "what was inserted is read"
+    session_class = lying(Records, read=lambda read, key: (found := read(key)) and found[:-1])
 
 
-@mutant(Store, "a missing key gives none")
-class EmptyForMissing(Records):
-    def prepare_read(self, *, snapshot=False):
-        read = super().prepare_read()
-        return lambda key: b"" if (found := read(key)) is None else found
+class EmptyForMissing(Store):
+    clause = "a missing key gives none"
+    session_class = lying(Records, read=lambda read, key: b"" if (found := read(key)) is None else found)
 
 
 @mutant(Store, "an insert of a key that is there does what it says")
@@ -56,39 +54,31 @@ class DeletesNext(Records):
         return lambda key: self.connection.execute(sql, (key,))
 
 
-@mutant(Store, "keys may hold any byte")
-class StripsKeys(Records):
-    def prepare_read(self, *, snapshot=False):
-        read = super().prepare_read()
-        return lambda key: read(key.rstrip(b" "))
+class StripsKeys(Store):
+    clause = "keys may hold any byte"
+    session_class = lying(Records, read=lambda read, key: read(key.rstrip(b" ")))
 
 
-@mutant(Store, "values may hold any byte")
-class StripsValues(Records):
-    def prepare_insert(self):
-        insert = super().prepare_insert()
-        return lambda key, value: insert(key, value.rstrip(b" "))
+class StripsValues(Store):
+    clause = "values may hold any byte"
+    session_class = lying(Records, insert=lambda insert, key, value: insert(key, value.rstrip(b" ")))
 
 
-@mutant(Store, "a value may be empty")
-class NoneForEmpty(Records):
-    def prepare_read(self, *, snapshot=False):
-        read = super().prepare_read()
-        return lambda key: read(key) or None
+class NoneForEmpty(Store):
+    clause = "a value may be empty"
+    session_class = lying(Records, read=lambda read, key: read(key) or None)
 
 
-@mutant(Store, "keeps a large value")
-class CutsLarge(Records):
-    def prepare_insert_many(self):
-        insert = super().prepare_insert_many()
-        return lambda pairs: insert([pair and (pair[0], pair[1][:65_535]) for pair in pairs])
+class CutsLarge(Store):
+    clause = "keeps a large value"
+    session_class = lying(
+        Records, insert_many=lambda insert, pairs: insert([pair and (pair[0], pair[1][:65_535]) for pair in pairs])
+    )
 
 
-@mutant(Store, "keeps the longest key")
-class CutsKeys(Records):
-    def prepare_insert(self):
-        insert = super().prepare_insert()
-        return lambda key, value: insert(key[:255], value)
+class CutsKeys(Store):
+    clause = "keeps the longest key"
+    session_class = lying(Records, insert=lambda insert, key, value: insert(key[:255], value))
 
 
 class ClaimsLimit(Store):
@@ -103,17 +93,14 @@ class CompactsRecordsAway(Records):
         return lambda: self.connection.execute(sql)
 
 
-@mutant(Store, "a scan is complete")
-class Unordered(Records):
-    def prepare_scan(self):
-        return lambda: self.connection.execute("SELECT * FROM records ORDER BY key DESC")
+class Unordered(Store):
+    clause = "a scan is complete"
+    session_class = lying(Records, scan=lambda scan: reversed(scan().fetchall()))
 
 
-@mutant(Store, "a scan is complete")
-class LosesLast(Records):
-    def prepare_scan(self):
-        scan = super().prepare_scan()
-        return lambda: scan().fetchall()[:-1]
+class LosesLast(Store):
+    clause = "a scan is complete"
+    session_class = lying(Records, scan=lambda scan: scan().fetchall()[:-1])
 
 
 @mutant(Store, "a scan of an empty store ends")
@@ -126,10 +113,9 @@ class RaisesAtEnd(Records):
         return scan
 
 
-@mutant(Store, "a scan of more than one page is complete")
-class OnePage(Records):
-    def prepare_scan(self):
-        return lambda: self.connection.execute("SELECT * FROM records ORDER BY key LIMIT 1000")
+class OnePage(Store):
+    clause = "a scan of more than one page is complete"
+    session_class = lying(Records, scan=lambda scan: islice(scan(), 1000))
 
 
 @mutant(Store, "a scan read in part hinders no write")
@@ -170,18 +156,14 @@ class ClearsFirst(Records):
         return run
 
 
-@mutant(Store, "many are updated at once")
-class UpdatesOne(Records):
-    def prepare_update_many(self):
-        update = super().prepare_update_many()
-        return lambda pairs: update(pairs[:1])
+class UpdatesOne(Store):
+    clause = "many are updated at once"
+    session_class = lying(Records, update_many=lambda update, pairs: update(pairs[:1]))
 
 
-@mutant(Store, "many are deleted at once")
-class DeletesOne(Records):
-    def prepare_delete_many(self):
-        delete = super().prepare_delete_many()
-        return lambda keys: delete(keys[:1])
+class DeletesOne(Store):
+    clause = "many are deleted at once"
+    session_class = lying(Records, delete_many=lambda delete, keys: delete(keys[:1]))
 
 
 @mutant(Store, "of many that fail in the middle nothing is there")

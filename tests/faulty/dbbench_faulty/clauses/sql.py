@@ -2,7 +2,7 @@
 
 from dbbench.engine import STANDARD_TYPES, Dialect, Size
 from dbbench_faulty.right import Client, Table
-from dbbench_faulty.shared import LocksProcesses, mutant, refuse_threads
+from dbbench_faulty.shared import LocksProcesses, lying, mutant, refuse_threads
 
 
 class NoDialect(Table):
@@ -10,11 +10,11 @@ class NoDialect(Table):
     dialect = ""
 
 
-@mutant(Table, "keeps every type")
-class TextForNumbers(Client):
-    def prepare_query(self, sql):
-        run = super().prepare_query(sql)
-        return lambda: [tuple(str(value) if isinstance(value, int) else value for value in row) for row in run()]
+class TextForNumbers(Table):
+    clause = "keeps every type"
+    session_class = lying(
+        Client, query=lambda run: [tuple(str(each) if isinstance(each, int) else each for each in row) for row in run()]
+    )
 
 
 @mutant(Table, "keeps missing values")
@@ -69,11 +69,9 @@ class NoPlan(Client):
         return ""
 
 
-@mutant(Table, "a query without rows ends")
-class EmptyRow(Client):
-    def prepare_query(self, sql):
-        run = super().prepare_query(sql)
-        return lambda: run().fetchall() or [(None,)]
+class EmptyRow(Table):
+    clause = "a query without rows ends"
+    session_class = lying(Client, query=lambda run: run().fetchall() or [(None,)])
 
 
 @mutant(Table, "a prepared statement can be run again")
@@ -220,10 +218,8 @@ class CompactsRowsAway(Client):
         return lambda: self.connection.execute('DELETE FROM "Order" WHERE Id = (SELECT MAX(Id) FROM "Order")')
 
 
-@mutant(Table, "a whole trial is right")
-class LosesLastRow(Client):
+class LosesLastRow(Table):
     """The last of a full chunk, which the kit's small table never fills."""
 
-    def prepare_load(self, name, table):
-        insert = super().prepare_load(name, table)
-        return lambda rows: insert(rows[:-1] if len(rows) > 1000 else rows)
+    clause = "a whole trial is right"
+    session_class = lying(Client, load=lambda insert, rows: insert(rows[:-1] if len(rows) > 1000 else rows))
