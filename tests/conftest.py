@@ -21,7 +21,6 @@ import pytest
 from tests.plugins import faulty
 from tests.selection import Selection
 from tests.sharing import Sharing, together
-from tests.skips import Skips
 
 TESTS = Path(__file__).parent
 
@@ -53,7 +52,6 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 def pytest_configure(config: pytest.Config) -> None:
     config.pluginmanager.register(Selection())
     config.pluginmanager.register(Sharing())
-    config.pluginmanager.register(Skips())
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
