@@ -116,6 +116,19 @@ def test_all_is_shown_by_the_rules_of_the_report(open_page: Open, shown: View) -
             assert told == pytest.approx(standing.mean_ratio, rel=0.01)
 
 
+def test_the_page_has_every_chart_and_the_plans(open_page: Open) -> None:
+    dom = open_page().content()
+    assert (dom.count('class="heat"'), dom.count('<ul class="bars')) == (1, 8 + 3)  # with what trials used
+    assert dom.count("<summary>Query plans</summary>") == 5
+
+
+def test_the_page_of_records_has_percentiles_and_published_figures(visit: Visit, tmp_path: Path) -> None:
+    dom = visit(page_of(tmp_path, {"a": Fake("A"), "b": Fake("B", 3.0)}, suite="esent", rounds=2)).content()
+    assert dom.count('<ul class="bars') == 5 + 3
+    assert dom.count("how long a call took") == 6  # in the text of each chart and in its title
+    assert '<h2 id="then">Then and now' in dom
+
+
 def test_engines_can_be_chosen_and_ratios_follow(open_page: Open) -> None:
     page = open_page()
     page.locator("summary", has_text="Engines").click()

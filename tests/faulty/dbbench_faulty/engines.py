@@ -151,14 +151,6 @@ class Fills(Faulty):
                 os.unlink(f"{path}.filler")
 
 
-class Markup(Faulty):
-    title = "Faulty: <b>markup</b> & more"
-
-    class session_class(FaultySession):
-        def fault(self) -> None:
-            raise RuntimeError("<script>document.title='owned'</script><img src=x onerror=alert(1)> | *stars* `ticks`")
-
-
 class Unloadable(Faulty):
     """Can't load."""
 
