@@ -10,7 +10,7 @@ import pytest
 
 from dbbench.datasets.records import ExpectedRecords, Laps, RecordSet, shuffled, unshuffled
 from dbbench.engine.base import Setup
-from dbbench.errors import SuiteError, Unsupported, WrongAnswer
+from dbbench.errors import SuiteError, WrongAnswer
 from dbbench.host import machine, page_cache
 from dbbench.host.page_cache import Dropped
 from dbbench.report.charts.draw import figures
@@ -63,7 +63,7 @@ def step(operation: str, **more: Any) -> KeyValueStep:
     )
 
 
-# Cold starts
+# Cold starts: what makes one lukewarm, and the refusal without files, are in test_lifecycle
 
 
 @pytest.mark.parametrize("operation", ["read", "update", "scan"])
@@ -91,14 +91,7 @@ def test_opening_belongs_to_a_cold_rate(bench: StepContext, monkeypatch: pytest.
     assert 0.5 < rate < 1  # 1,000 records in 1,000 seconds and the time that they took
 
 
-def test_a_cold_step_says_when_it_was_lukewarm(bench: StepContext, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(page_cache, "drop", lambda _: Dropped(0.5, 10))
-    found = keyvalue.measure(step("read", cache="cold"), bench)
-    assert found.facts["cache"] == "lukewarm"
-    assert "50%" in found.facts["why"]
-
-
-@pytest.mark.parametrize(("operation", "cache"), [("read", "lukewarm"), ("scan", "lukewarm"), ("update", "cold")])
+@pytest.mark.parametrize(("operation", "cache"), [("read", "lukewarm"), ("update", "cold")])
 def test_a_cold_step_that_read_nothing_was_lukewarm_unless_it_writes(
     bench: StepContext, monkeypatch: pytest.MonkeyPatch, operation: str, cache: str
 ) -> None:
@@ -119,12 +112,6 @@ def test_where_nobody_tells_what_was_read_a_cold_step_is_cold(
     found = keyvalue.measure(step("read", cache="cold"), bench).facts
     assert found["cache"] == "cold"
     assert "read_bytes" not in found
-
-
-def test_without_a_file_there_is_no_cold_step(bench: StepContext, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(page_cache, "present", lambda _: 0)
-    with pytest.raises(Unsupported, match="keeps no file"):
-        keyvalue.measure(step("read", cache="cold"), bench)
     assert keyvalue.measure(step("read"), bench).facts["cache"] == "warm"
 
 
