@@ -303,7 +303,7 @@ def _damage(folder: Path) -> str:
     """What is wrong with a dataset; empty if nothing is."""
     return kept_folder.damage(
         folder / _MANIFEST,
-        lambda kept: {name: file["sha256"] for name, file in kept["files"].items()},
+        lambda manifest: {name: file["sha256"] for name, file in manifest["files"].items()},
     )
 
 

@@ -154,7 +154,7 @@ def damage(folder: Path) -> str:
     """What is wrong with an environment; empty if nothing is."""
     return kept_folder.damage(
         folder / MANIFEST,
-        lambda kept: {f"{PACKAGES}/{name}": digest for name, digest in kept["files"].items()},
+        lambda manifest: {f"{PACKAGES}/{name}": digest for name, digest in manifest["files"].items()},
     )
 
 

@@ -68,15 +68,15 @@ class Template:
             _log.warning("dbbench: the server template %s can't be kept: %s", self.folder, exc.strerror or exc)
 
     def _copy(self, target: Path, owner: Owner | None) -> None:
-        kept = kept_folder.sealed(self.folder / _MANIFEST)
-        _copy(self.folder / _FILES, target, kept["folders"], kept["files"], kept["reserved"], owner)
+        manifest = kept_folder.sealed(self.folder / _MANIFEST)
+        _copy(self.folder / _FILES, target, manifest["folders"], manifest["files"], manifest["reserved"], owner)
         plain_file.sync_folder(target.parent)
 
     def _damage(self) -> str:
         """What is wrong with it; empty if nothing is."""
         return kept_folder.damage(
             self.folder / _MANIFEST,
-            lambda kept: {f"{_FILES}/{name}": digest for name, digest in kept["files"].items()},
+            lambda manifest: {f"{_FILES}/{name}": digest for name, digest in manifest["files"].items()},
         )
 
 

@@ -1,19 +1,18 @@
 """A finished run of a small suite on SQLite, for each test to spoil, and the command line in this process."""
 
 import shutil
+import subprocess
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from click.testing import CliRunner, Result
 
-from dbbench.cli import main
 from dbbench.run.begin import new_run as new_run_of
 from dbbench.run.request import Request
 from dbbench.run.runner import run_trials
-from tests.conftest import TESTS
+from tests.conftest import TESTS, run_here
 
-Ask = Callable[..., Result]
+Ask = Callable[..., subprocess.CompletedProcess[str]]
 #: A suite of vectors, texts and documents.
 NEW_KINDS = Path(__file__).with_name("new_kinds.yaml")
 #: The engines that its scenarios run on.
@@ -54,14 +53,14 @@ def run(_finished: Path, tmp_path: Path) -> Path:
 
 @pytest.fixture
 def ask() -> Ask:
-    """Runs `dbbench ...` in this process. The status is 0, 1 or 2, and anything else than an exit is a failure."""
+    """Runs `dbbench ...` in this process and folder. The status is 0, 1 or 2, and stdout is all that was said."""
 
-    def asked(*arguments: object) -> Result:
-        found = CliRunner().invoke(main, [str(argument) for argument in arguments])
-        if found.exception is not None and not isinstance(found.exception, SystemExit):
-            raise found.exception
-        assert found.exit_code in (0, 1, 2), found.output
-        assert "Traceback" not in found.output
+    def asked(*arguments: object) -> subprocess.CompletedProcess[str]:
+        found = run_here(Path(), *map(str, arguments))
+        found.stdout.encode()  # what has no bytes would end the printing
+        found.stdout += found.stderr
+        assert found.returncode in (0, 1, 2), found.stdout
+        assert "Traceback" not in found.stdout
         return found
 
     return asked

@@ -45,16 +45,16 @@ def test_a_damaged_file_is_told_by_its_name_in_one_line(damage: str, name: str, 
     DAMAGE[damage](path)
     for command in (["report", run, "--format", "csv"], ["compare", run, run]):
         done = ask(*command)
-        assert done.exit_code == 2
-        assert str(path) in done.output
-        assert len(done.output.splitlines()) == 1 or name == "suite.yaml"
+        assert done.returncode == 2
+        assert str(path) in done.stdout
+        assert len(done.stdout.splitlines()) == 1 or name == "suite.yaml"
 
 
 def test_a_run_directory_without_permission_is_told(run: Path, ask: Ask, monkeypatch: pytest.MonkeyPatch) -> None:
     (run / "run.json").chmod(0)
     if os.access(run / "run.json", os.R_OK):
         pytest.skip("root may read anything")
-    assert "Permission denied" in ask("report", run).output
+    assert "Permission denied" in ask("report", run).stdout
 
 
 def mutate(path: Path, chance: random.Random) -> str:
@@ -93,14 +93,14 @@ def test_facts_of_another_shape_are_told(facts: dict[str, Any], run: Path, ask: 
     document["steps"][0]["facts"] |= facts
     path.write_text(json.dumps(document), "utf-8")
     done = ask("report", run, "--format", "csv")
-    assert (done.exit_code, "is damaged: steps.0.facts" in done.output) == (2, True)
+    assert (done.returncode, "is damaged: steps.0.facts" in done.stdout) == (2, True)
 
 
 @pytest.mark.parametrize("moment", ["0001-01-01T00:00:00", "9999-12-31T23:59:59-12:00"])
 def test_a_moment_without_a_time_here_is_told(moment: str, run: Path, ask: Ask) -> None:
     document = json.loads((run / "run.json").read_text("utf-8"))
     (run / "run.json").write_text(json.dumps(document | {"created": moment}), "utf-8")
-    assert "is damaged: created: " in ask("runs", run.parent).output
+    assert "is damaged: created: " in ask("runs", run.parent).stdout
 
 
 @pytest.mark.parametrize("release", ["1..2", "1-foo", "latest"])
@@ -109,7 +109,7 @@ def test_a_release_that_is_none_is_told(release: str, run: Path, ask: Ask) -> No
     document["variants"] = {f"sqlite@{name}": {"engine": "sqlite", "release": release} for name in "ab"}
     (run / "run.json").write_text(json.dumps(document), "utf-8")
     done = ask("report", run, "--format", "csv")
-    assert (done.exit_code, "release: " in done.output) == (2, True)
+    assert (done.returncode, "release: " in done.stdout) == (2, True)
 
 
 @pytest.mark.drawn(250)
@@ -136,6 +136,6 @@ def test_no_mutation_of_a_run_ends_in_a_traceback_or_writes_outside(
             ask("explain", run, "--step", "best", "--seconds", "0.2")
     except Exception as exc:
         raise AssertionError(f"{told}: {exc!r}") from exc
-    assert reported.exit_code == 0 or len(reported.output) > 20
-    assert "\x1b" not in reported.output
+    assert reported.returncode == 0 or len(reported.stdout) > 20
+    assert "\x1b" not in reported.stdout
     assert outside(tmp_path) == before

@@ -49,8 +49,8 @@ def test_no_command_line_ends_in_a_traceback(seed: int, new_run: Path, ask: Ask,
         done = ask(*line)
     except Exception as exc:
         raise AssertionError(f"{shlex.join(line)}: {exc!r}") from exc
-    assert done.exit_code != 2 or done.output, line
-    assert "SECRET" not in done.output, line
+    assert done.returncode != 2 or done.stdout, line
+    assert "SECRET" not in done.stdout, line
 
 
 @pytest.mark.drawn(500)
@@ -61,7 +61,7 @@ def test_no_suite_ends_in_a_traceback(seed: int, ask: Ask, tmp_path: Path) -> No
     try:
         checked = ask("check", path)
         ask("describe", path)
-        if checked.exit_code == 0 and "name: new-kinds" in text:
+        if checked.returncode == 0 and "name: new-kinds" in text:
             ask("dataset", path, "--out", "out", "--scale", "0.5")
             if seed % 20 == 19:
                 ask("suite", path, *_ENGINES, *_BRIEF)
@@ -73,9 +73,9 @@ def test_no_suite_ends_in_a_traceback(seed: int, ask: Ask, tmp_path: Path) -> No
 def test_no_data_file_ends_in_a_traceback(seed: int, ask: Ask, tmp_path: Path) -> None:
     path = data_file(tmp_path, random.Random(f"file {seed}"))
     try:
-        if ask("import", path.name, "--suite", "suite.yaml").exit_code == 0:
+        if ask("import", path.name, "--suite", "suite.yaml").returncode == 0:
             checked = ask("check", "suite.yaml")
-            assert checked.exit_code == 0, checked.output
+            assert checked.returncode == 0, checked.stdout
             ask("dataset", "suite.yaml", "--out", "out")
             if seed % 20 == 19:
                 ask("suite", "suite.yaml", *_ENGINES, *_BRIEF)

@@ -45,9 +45,9 @@ def linked(link: Path, target: Path) -> None:
 
 
 def test_a_whole_run_is_reported_and_resumed(run: Path, ask: Ask) -> None:
-    assert ask("report", run, "--format", "csv").exit_code == 0
-    assert ask("suite", "--resume", run).exit_code == 0
-    assert ask("compare", run, twin(run)).exit_code == 0
+    assert ask("report", run, "--format", "csv").returncode == 0
+    assert ask("suite", "--resume", run).returncode == 0
+    assert ask("compare", run, twin(run)).returncode == 0
 
 
 def test_resume_empties_no_folder_that_trials_links_to(run: Path, ask: Ask, tmp_path: Path) -> None:
@@ -57,8 +57,8 @@ def test_resume_empties_no_folder_that_trials_links_to(run: Path, ask: Ask, tmp_
     linked(run / "trials", tmp_path / "elsewhere")
     before = outside(tmp_path)
     done = ask("suite", "--resume", run)
-    assert done.exit_code == 2
-    assert f"{run / 'trials'} is a link, and links are not followed" in done.output
+    assert done.returncode == 2
+    assert f"{run / 'trials'} is a link, and links are not followed" in done.stdout
     assert outside(tmp_path) == before
 
 
@@ -67,7 +67,7 @@ def test_resume_removes_only_what_the_plan_names(run: Path, ask: Ask) -> None:
     (run / "trials" / "notes" / "one").write_text("mine")
     unfinished = trial(run)
     (unfinished / "result.json").unlink()
-    assert ask("suite", "--resume", run).exit_code == 0
+    assert ask("suite", "--resume", run).returncode == 0
     assert (run / "trials" / "notes" / "one").read_text() == "mine"
     assert (unfinished / "result.json").is_file()
 
@@ -78,8 +78,8 @@ def test_resume_starts_no_trial_in_a_folder_that_is_a_link(run: Path, ask: Ask, 
     linked(folder, tmp_path / "elsewhere")
     before = outside(tmp_path)
     done = ask("suite", "--resume", run)
-    assert done.exit_code == 2
-    assert f"{folder} is a link, and links are not followed" in done.output
+    assert done.returncode == 2
+    assert f"{folder} is a link, and links are not followed" in done.stdout
     assert outside(tmp_path) == before
 
 
@@ -91,7 +91,7 @@ def test_report_replaces_a_link_and_does_not_write_through_it(name: str, run: Pa
     (run / "report").mkdir(exist_ok=True)
     linked(run / name, tmp_path / "elsewhere" / "mine")
     before = outside(tmp_path)
-    assert ask("report", run).exit_code == 0
+    assert ask("report", run).returncode == 0
     assert outside(tmp_path) == before
     if not Path(name).name.startswith("."):
         assert not (run / name).is_symlink()
@@ -107,8 +107,8 @@ def test_report_writes_into_no_folder_that_is_a_link(name: str, run: Path, ask: 
     done = ask("report", run, *(["--publish"] if "publish" in name else []))
     assert outside(tmp_path) == before
     if name != "publish/report":  # `publish` is made anew
-        assert done.exit_code == 2
-        assert f"{run / name} is a link, and links are not followed" in done.output
+        assert done.returncode == 2
+        assert f"{run / name} is a link, and links are not followed" in done.stdout
 
 
 @pytest.mark.parametrize(
@@ -119,8 +119,8 @@ def test_nothing_is_read_through_a_link(name: str, run: Path, ask: Ask, tmp_path
     path = run / name.replace("ID", trial(run).name)
     linked(path, secret)
     done = ask("report", run, "--format", "md")
-    assert done.exit_code == 2
-    assert f"{path} is a link, and links are not followed" in done.output
+    assert done.returncode == 2
+    assert f"{path} is a link, and links are not followed" in done.stdout
 
 
 @pytest.mark.parametrize(
@@ -135,9 +135,9 @@ def test_names_in_a_result_are_those_of_the_run(key: str, value: str, run: Path,
     change(path, lambda document: document.update({key: value}))
     for command in (["report", run], ["compare", run, twin(run)]):
         done = ask(*command)
-        assert done.exit_code == 2
-        assert f"dbbench: {path} is damaged: {key}: " in done.output
-        assert done.output.count("\n") == 1
+        assert done.returncode == 2
+        assert f"dbbench: {path} is damaged: {key}: " in done.stdout
+        assert done.stdout.count("\n") == 1
 
 
 @pytest.mark.parametrize("place", ["name", "engine"])
@@ -154,8 +154,8 @@ def test_an_engines_name_in_a_manifest_is_no_path(place: str, run: Path, ask: As
     before = outside(tmp_path)
     for command in (["report", run], ["suite", "--resume", run]):
         done = ask(*command)
-        assert done.exit_code == 2
-        assert f"{run / 'run.json'} is damaged: engines." in done.output
+        assert done.returncode == 2
+        assert f"{run / 'run.json'} is damaged: engines." in done.stdout
     assert outside(tmp_path) == before
 
 
@@ -177,10 +177,10 @@ def test_resume_runs_no_program_that_a_run_names(run: Path, ask: Ask, tmp_path: 
     shutil.rmtree(run / "trials")
     (run / "trials").mkdir()
     done = ask("suite", "--resume", run)
-    assert done.exit_code == 2
-    assert f"if you trust that, name it again: --set postgresql.bin={programs}" in done.output
+    assert done.returncode == 2
+    assert f"if you trust that, name it again: --set postgresql.bin={programs}" in done.stdout
     assert not (tmp_path / "was-run").exists()
     done = ask("suite", "--resume", run, "--set", "postgresql.bin=/other")
-    assert (done.exit_code, f"postgresql.bin={programs}, not /other" in done.output) == (2, True)
+    assert (done.returncode, f"postgresql.bin={programs}, not /other" in done.stdout) == (2, True)
     done = ask("suite", "--resume", run, "--set", f"postgresql.bin={programs}", "--set", "postgresql.work_mem_mib=8")
-    assert (done.exit_code, "omit --set postgresql.work_mem_mib" in done.output) == (2, True)
+    assert (done.returncode, "omit --set postgresql.work_mem_mib" in done.stdout) == (2, True)

@@ -113,7 +113,7 @@ def test_a_url_without_its_host_is_refused_before_anything_is_written(
     monkeypatch.setenv("MY_URL", "postgresql://me:geheim-52")
     asked = ("--quick", "-e", "sqlite", "--url", f"postgresql={given}", "--out", tmp_path / "run")
     done = ask("suite", TESTS / "unit" / "small.yaml", *asked)
-    assert (done.exit_code, "the host is missing" in done.output, "geheim" in done.output) == (2, True, False)
+    assert (done.returncode, "the host is missing" in done.stdout, "geheim" in done.stdout) == (2, True, False)
     assert not (tmp_path / "run").exists()
 
 

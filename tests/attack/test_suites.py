@@ -56,17 +56,17 @@ def test_a_monstrous_suite_is_told_within_seconds(text: str, fault: str, ask: As
     done = ask("check", path)
     assert time.monotonic() - began < LONG
     if "Main" not in text or fault:
-        assert done.exit_code == 2
-    assert fault in done.output
-    assert len(done.output) < 100_000
-    assert "\x1b" not in done.output
+        assert done.returncode == 2
+    assert fault in done.stdout
+    assert len(done.stdout) < 100_000
+    assert "\x1b" not in done.stdout
 
 
 def test_so_many_faults_are_counted_and_the_first_are_told(ask: Ask, tmp_path: Path) -> None:
     path = tmp_path / "suite.yaml"
     path.write_text(SMALL + "".join(f"key{n}: 1\n" for n in range(5_000)), "utf-8")
     done = ask("check", path)
-    lines = done.output.splitlines()
+    lines = done.stdout.splitlines()
     assert [f": key{n}: expected one of" in line for n, line in enumerate(lines[:100])] == [True] * 100
     assert lines[100:] == ["5,000 faults, of which these are the first 100"]
 
@@ -78,7 +78,7 @@ def test_a_suite_that_is_no_file_is_told(kind: str, ask: Ask, tmp_path: Path) ->
         os.mkfifo(path)
     elif kind == "folder":
         path.mkdir()
-    assert ask("check", path).exit_code == 2
+    assert ask("check", path).returncode == 2
 
 
 #: Paths and globs that lead out of the suite's folder: never followed, however long they would take.
@@ -119,17 +119,17 @@ def test_a_file_outside_the_suites_folder_is_named_and_not_read(
     began = time.monotonic()
     for command in (["check", path], ["dataset", path, *out], ["suite", path, "-e", "sqlite", *out]):
         done = ask(*command)
-        assert done.exit_code == 2
-        assert "dbbench: the suite reads files outside its folder: /" in done.output
-        assert "add --allow-outside" in done.output
-        assert "secret" not in done.output
+        assert done.returncode == 2
+        assert "dbbench: the suite reads files outside its folder: /" in done.stdout
+        assert "add --allow-outside" in done.stdout
+        assert "secret" not in done.stdout
     assert time.monotonic() - began < LONG
     assert not (tmp_path / "out").exists()
     if pattern == "link.csv" and key == "rows":
         done = ask("check", path, "--allow-outside")
-        assert "has no column 'Id'" in done.output
+        assert "has no column 'Id'" in done.stdout
     if pattern == "/proc/*/*":
-        assert ask("check", path, "--allow-outside").exit_code == 2
+        assert ask("check", path, "--allow-outside").returncode == 2
 
 
 def test_a_glob_that_goes_through_too_many_names_is_refused(
@@ -146,14 +146,14 @@ def test_a_glob_that_goes_through_too_many_names_is_refused(
     ]
     monkeypatch.setattr(own_files, "_MOST_NAMES", 7)
     done = ask("check", path)
-    assert (done.exit_code, "goes through more than 7 names" in done.output) == (2, True)
+    assert (done.returncode, "goes through more than 7 names" in done.stdout) == (2, True)
 
 
 def test_import_says_how_a_suite_of_files_elsewhere_is_run(ask: Ask, tmp_path: Path) -> None:
     (tmp_path / "rows.csv").write_text("Id\n1\n")
     for out, allow in (("suite.yaml", ""), ("suites/suite.yaml", " --allow-outside")):
         done = ask("import", tmp_path / "rows.csv", "--suite", tmp_path / out)
-        assert done.output.endswith(f"run it: dbbench suite {tmp_path / out}{allow}\n")
+        assert done.stdout.endswith(f"run it: dbbench suite {tmp_path / out}{allow}\n")
 
 
 @pytest.mark.parametrize("sql", ["COPY (SELECT 1) TO 'x.csv'", "SELECT 1 AS Name; COPY Parent TO PROGRAM 'sh'"])
@@ -178,20 +178,20 @@ def test_a_query_is_one_select(place: str, sql: str, ask: Ask, tmp_path: Path) -
     path = tmp_path / "suite.yaml"
     path.write_text(json.dumps(document))
     done = ask("check", path)
-    assert (done.exit_code, done.output.count("expected one SELECT, with no semicolon")) == (2, 1), done.output
+    assert (done.returncode, done.stdout.count("expected one SELECT, with no semicolon")) == (2, 1), done.stdout
 
 
 def test_check_and_suite_say_what_a_suite_may_do(ask: Ask, tmp_path: Path) -> None:
     path = tmp_path / "suite.yaml"
     path.write_text(SMALL)
     told = "its SQL runs with your rights, on files too: 1 step may read"
-    assert ask("check", path).output == f"{path}: ok\n  {told}\n"
-    assert ask("check", "invoices").output == "invoices: ok\n"
+    assert ask("check", path).stdout == f"{path}: ok\n  {told}\n"
+    assert ask("check", "invoices").stdout == "invoices: ok\n"
     done = ask("suite", path, "-e", "sqlite", "--quick", "--format", "csv", "--out", tmp_path / "run")
-    assert f"small: {told}\n" in done.output
+    assert f"small: {told}\n" in done.stdout
     statement = "{kind: statement, name: s, title: S, sql: DELETE FROM Child}"
     path.write_text(SMALL.replace("      - kind: query", f"      - {statement}\n      - kind: query"))
-    assert ask("check", path).output.endswith(": 1 step may read, 1 step may read and write\n")
+    assert ask("check", path).stdout.endswith(": 1 step may read, 1 step may read and write\n")
 
 
 def test_no_more_clients_are_started_than_the_machine_has_memory_for(run: Path, ask: Ask, tmp_path: Path) -> None:
@@ -202,9 +202,9 @@ def test_no_more_clients_are_started_than_the_machine_has_memory_for(run: Path, 
     fresh = ["suite", tmp_path / "suite.yaml", "-e", "sqlite", "--out", tmp_path / "out"]
     for command in (fresh, ["suite", "--resume", run]):
         done = ask(*command)
-        assert done.exit_code == 2
-        assert "join has 10,000,000,000 clients, more than the " in done.output
-        assert "add --max-clients 10000000000" in done.output
+        assert done.returncode == 2
+        assert "join has 10,000,000,000 clients, more than the " in done.stdout
+        assert "add --max-clients 10000000000" in done.stdout
     assert not (tmp_path / "out").exists()
 
 

@@ -7,12 +7,11 @@ from functools import partial
 from pathlib import Path
 
 import pytest
-from click.testing import CliRunner
 
-from dbbench.cli import main
 from dbbench.datasets.own_files import files_of
 from dbbench.errors import UserError
 from dbbench.host.apart import apart
+from tests.conftest import Dbbench
 
 
 def test_a_call_gives_what_it_gives_and_raises_what_it_raises(
@@ -60,7 +59,7 @@ scenarios: [{name: s, title: S, dataset: d, steps: [{kind: load, name: load, tit
     ],
 )
 def test_a_damaged_file_that_ends_its_reader_does_not_end_dbbench(
-    arguments: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    arguments: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, dbbench_here: Dbbench
 ) -> None:
     """The reader has a pyarrow that aborts, as the real one does on some files."""
     monkeypatch.chdir(tmp_path)
@@ -70,6 +69,5 @@ def test_a_damaged_file_that_ends_its_reader_does_not_end_dbbench(
         "import os, pyarrow.parquet as pq\npq.ParquetFile = pq.read_schema = lambda *_: os.abort()\n"
     )
     monkeypatch.setenv("PYTHONPATH", str(tmp_path))
-    done = CliRunner().invoke(main, arguments)
-    assert done.exit_code == 2
-    assert "can't be read: its reader was ended by SIGABRT; it may be damaged" in done.output
+    done = dbbench_here(*arguments, status=2)
+    assert "can't be read: its reader was ended by SIGABRT; it may be damaged" in done.stderr

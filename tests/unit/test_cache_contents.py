@@ -1,21 +1,18 @@
 """What the cache holds, and how to be rid of it without harm to anything else."""
 
 import json
-from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 
 import pytest
-from click.testing import CliRunner, Result
 
-from dbbench.cli import main
 from dbbench.datasets.cache import materialise
 from dbbench.engine import environments
 from dbbench.engine.template import Template
 from dbbench.host import kept_folder
 from dbbench.host.kept_folder import Kept, contents, discard, named
 from dbbench.suite.model import Suite
-
-Cache = Callable[..., Result]
+from tests.conftest import Dbbench
 
 
 @pytest.fixture
@@ -46,13 +43,13 @@ def full(root: Path, tmp_path: Path, small: Suite) -> Path:
 
 
 @pytest.fixture
-def cache(root: Path) -> Cache:
-    return lambda *arguments, **more: CliRunner().invoke(main, ["cache", *arguments], **more)
+def cache(root: Path, dbbench_here: Dbbench) -> Dbbench:
+    return partial(dbbench_here, "cache")
 
 
-def emptied(root: Path, cache: Cache) -> Result:
-    """What is said where all that is listed is removed."""
-    return cache(*(f"--remove={kept.name}" for kept in contents(root)), "--yes")
+def empty(root: Path, cache: Dbbench) -> None:
+    """Remove all that is listed."""
+    cache(*(f"--remove={kept.name}" for kept in contents(root)), "--yes", status=0)
 
 
 def test_all_that_is_made_is_listed_with_its_size(full: Path) -> None:
@@ -64,23 +61,23 @@ def test_all_that_is_made_is_listed_with_its_size(full: Path) -> None:
     assert found["server"].what.startswith("1 files")
 
 
-def test_a_cache_that_is_not_there_is_empty(root: Path, cache: Cache) -> None:
+def test_a_cache_that_is_not_there_is_empty(root: Path, cache: Dbbench) -> None:
     assert contents(root) == []
-    assert cache().exit_code == 0
+    cache(status=0)
 
 
-def test_what_is_not_ours_is_neither_listed_nor_removed(full: Path, cache: Cache) -> None:
+def test_what_is_not_ours_is_neither_listed_nor_removed(full: Path, cache: Dbbench) -> None:
     mine = full / "notes"
     mine.mkdir()
     (mine / "dataset.json").write_text("{}")
     (full / "0123456789abcdef01234567").mkdir()  # a name like a dataset's, and no manifest
     assert not {kept.name for kept in contents(full)} & {"notes", "0123456789abcdef01234567"}
-    assert emptied(full, cache).exit_code == 0
+    empty(full, cache)
     assert mine.is_dir()
     assert contents(full) == []
 
 
-def test_links_are_not_followed(full: Path, tmp_path: Path, cache: Cache) -> None:
+def test_links_are_not_followed(full: Path, tmp_path: Path, cache: Dbbench) -> None:
     outside = tmp_path / "outside"
     outside.mkdir()
     (outside / "dataset.json").write_text("{}")
@@ -93,7 +90,7 @@ def test_links_are_not_followed(full: Path, tmp_path: Path, cache: Cache) -> Non
     assert "a" * 24 not in again
     assert "linked-1.0-x" not in again
     assert again[dataset.name].bytes < 1_000_000
-    assert emptied(full, cache).exit_code == 0
+    empty(full, cache)
     assert not dataset.path.exists()
     assert (outside / "precious").stat().st_size == 1_000_000
 
@@ -112,12 +109,12 @@ def test_a_folder_that_became_a_link_before_it_is_removed_stays(full: Path, tmp_
     assert (tmp_path / "moved" / "dataset.json").exists()
 
 
-def test_a_damaged_one_is_listed_and_can_be_removed(full: Path, cache: Cache) -> None:
+def test_a_damaged_one_is_listed_and_can_be_removed(full: Path, cache: Dbbench) -> None:
     (server,) = [kept for kept in contents(full) if kept.kind == "server"]
     document = json.loads((server.path / "template.json").read_text())
     (server.path / "template.json").write_text(json.dumps(document | {"files": {}}))
-    assert "damaged" in cache().output
-    assert cache("--remove", server.name, "--yes").exit_code == 0
+    assert "damaged" in cache().stdout
+    cache("--remove", server.name, "--yes", status=0)
     assert not server.path.exists()
 
 
@@ -126,11 +123,11 @@ def test_what_is_being_made_is_called_unfinished(full: Path) -> None:
     assert [kept.kind for kept in contents(full)].count("unfinished") == 1
 
 
-def test_the_beginning_of_a_name_will_do_if_it_is_one(full: Path, cache: Cache) -> None:
+def test_the_beginning_of_a_name_will_do_if_it_is_one(full: Path, cache: Dbbench) -> None:
     found = [Kept("dataset", name, full / name, 1, "") for name in ("ab", "abc", "b")]
     assert [kept.name for kept in named(found, "ab")] == ["ab"]
     assert [kept.name for kept in named(found, "a")] == ["ab", "abc"]
-    assert cache("--remove", "duckdb-1.3", "--yes").exit_code == 0
+    cache("--remove", "duckdb-1.3", "--yes", status=0)
     assert "environment" not in {kept.kind for kept in contents(full)}
 
 
@@ -143,10 +140,8 @@ def test_the_beginning_of_a_name_will_do_if_it_is_one(full: Path, cache: Cache) 
     ],
 )
 def test_what_makes_no_sense_is_refused_and_removes_nothing(
-    arguments: list[str], told: str, full: Path, cache: Cache
+    arguments: list[str], told: str, full: Path, cache: Dbbench
 ) -> None:
     before = contents(full)
-    result = cache(*arguments)
-    assert result.exit_code == 2
-    assert told in result.output
+    assert told in cache(*arguments, status=2).stderr
     assert [kept.name for kept in contents(full)] == [kept.name for kept in before]

@@ -6,11 +6,9 @@ from typing import Any
 from xml.etree import ElementTree
 
 import pytest
-from click.testing import CliRunner
 
 from dbbench.analysis.comparability import Side
 from dbbench.analysis.compare import compare
-from dbbench.cli import main
 from dbbench.errors import UserError
 from dbbench.report.charts.palette import COLOURS
 from dbbench.report.run_view import view
@@ -18,6 +16,7 @@ from dbbench.report.sorting import KEYS, sorted_by
 from dbbench.results.chosen_run import Choice, ChosenRun
 from dbbench.results.outcome import Outcome
 from dbbench.results.run_directory import Run
+from tests.conftest import run_here
 from tests.fabricated import FORBIDDEN, Fake, fabricate
 
 ENGINES = {"a": Fake("A"), "b": Fake("B", 2.0), "c": Fake("C", 4.0)}
@@ -65,8 +64,8 @@ def test_what_is_not_in_the_run_cannot_be_chosen(run: Run, choice: Choice, messa
 
 
 def report(run: Run, *arguments: str) -> tuple[int, str]:
-    done = CliRunner().invoke(main, ["report", str(run.path), *arguments])
-    return done.exit_code, done.output
+    done = run_here(Path(), "report", str(run.path), *arguments)
+    return done.returncode, done.stdout + done.stderr
 
 
 @pytest.mark.parametrize(("theme", "ground"), [("dark", "#14171b"), ("transparent", "none"), ("light", "#ffffff")])

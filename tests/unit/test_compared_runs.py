@@ -2,13 +2,13 @@
 
 import json
 import re
+from functools import partial
 from pathlib import Path
 from xml.etree import ElementTree
 
 import pytest
-from click.testing import CliRunner, Result
 
-from dbbench.cli import main
+from tests.conftest import run_here
 from tests.fabricated import FORBIDDEN, Fake, fabricate
 
 HOSTILE = '"><script>alert(1)</script>'
@@ -26,22 +26,20 @@ def runs(tmp_path_factory: pytest.TempPathFactory) -> list[str]:
     return paths
 
 
-def compare(*arguments: str) -> Result:
-    return CliRunner().invoke(main, ["compare", *arguments])
+compare = partial(run_here, Path(), "compare")
 
 
 def test_each_run_is_compared_with_the_first(runs: list[str]) -> None:
-    done = compare(*runs)
-    assert done.exit_code == 0, done.output
-    heads = re.findall(r"^(old|new): (?:.*\n\s+)?.*/(r\d),?", done.output, re.MULTILINE)
+    done = compare(*runs, status=0)
+    heads = re.findall(r"^(old|new): (?:.*\n\s+)?.*/(r\d),?", done.stdout, re.MULTILINE)
     assert [name for _, name in heads] == ["r1", "r2", "r1", "r3"]
-    assert re.findall(r"^slower \((\d)\)", done.output, re.MULTILINE) == ["7"]
+    assert re.findall(r"^slower \((\d)\)", done.stdout, re.MULTILINE) == ["7"]
 
 
 def test_the_worst_gate_is_the_exit_status(runs: list[str]) -> None:
-    assert compare(*runs[:2], "--fail-above", "20%").exit_code == 0
-    assert compare(*runs, "--fail-above", "20%").exit_code == 1
-    assert compare(*reversed(runs), "--fail-above", "20%").exit_code == 0
+    compare(*runs[:2], "--fail-above", "20%", status=0)
+    compare(*runs, "--fail-above", "20%", status=1)
+    compare(*reversed(runs), "--fail-above", "20%", status=0)
 
 
 def test_json_has_all_figures_and_verdicts(runs: list[str]) -> None:
@@ -77,14 +75,12 @@ def test_what_is_withheld_is_in_no_form(runs: list[str], form: str) -> None:
 
 @pytest.mark.parametrize("extra", [[], ["--new", "x"]])
 def test_one_run_or_three_and_sides_are_refused(runs: list[str], extra: list[str]) -> None:
-    done = compare(*(runs if extra else runs[:1]), *extra)
-    assert done.exit_code == 2
+    done = compare(*(runs if extra else runs[:1]), *extra, status=2)
     assert "name two runs or more, OLD and NEW, or several a side" in done.stderr
 
 
 def test_a_comparison_is_drawn_grouped_by_its_verdicts(runs: list[str], tmp_path: Path) -> None:
-    done = compare(runs[0], runs[2], "--out", str(tmp_path / "drawn"))
-    assert done.exit_code == 0, done.output
+    compare(runs[0], runs[2], "--out", str(tmp_path / "drawn"), status=0)
     assert (tmp_path / "drawn" / "comparison.png").read_bytes().startswith(b"\x89PNG")
     svg = ElementTree.parse(tmp_path / "drawn" / "comparison.svg").getroot()
     marks = sorted(svg.iter("{http://www.w3.org/2000/svg}text"), key=lambda text: float(text.attrib["y"]))

@@ -6,9 +6,8 @@ from typing import Any
 
 import click
 import pytest
-from click.testing import CliRunner
 
-from dbbench.cli import common, main
+from dbbench.cli import common
 from dbbench.cli.common import format_option
 from dbbench.errors import UserError
 from dbbench.run.choice import options_of
@@ -16,6 +15,7 @@ from dbbench.run.config import Config, read
 from dbbench.run.request import Request
 from dbbench.suite.model import Variant
 from dbbench.suite.variables import ALLOWED
+from tests.conftest import Dbbench
 
 FULL = """
 [variants."sqlite@small"]
@@ -119,7 +119,9 @@ def test_a_file_names_no_program(tmp_path: Path) -> None:
         options_of(known, Request("s"), ["postgresql@a"], ["postgresql@a"])
 
 
-def test_what_the_command_line_says_goes_before_the_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_what_the_command_line_says_goes_before_the_file(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, dbbench_here: Dbbench
+) -> None:
     """The file counts where it is named, and only there."""
     asked: list[Request] = []
 
@@ -137,7 +139,7 @@ def test_what_the_command_line_says_goes_before_the_file(tmp_path: Path, monkeyp
         [*named, "--quick"],
         [],
     ):
-        assert CliRunner().invoke(main, ["suite", "invoices", *more]).exit_code == 2
+        dbbench_here("suite", "invoices", *more, status=2)
     assert [(one.needed, one.needed_steps, one.scale) for one in asked] == [
         (["sqlite@small", "sqlite"] * 2, ["join"], None),
         (["duckdb", "sqlite"], [], None),
@@ -147,21 +149,19 @@ def test_what_the_command_line_says_goes_before_the_file(tmp_path: Path, monkeyp
     assert [[*one.config.variants] for one in asked] == [["sqlite@small"]] * 3 + [[]]
 
 
-def test_a_value_that_an_option_does_not_take_is_a_usage_error(tmp_path: Path) -> None:
+def test_a_value_that_an_option_does_not_take_is_a_usage_error(tmp_path: Path, dbbench_here: Dbbench) -> None:
     path = str(written(tmp_path, "[gates.'sqlite@small/sqlite']\njoin = 'little'"))
-    result = CliRunner().invoke(main, ["suite", "invoices", "--config", path])
-    assert result.exit_code == 2
-    assert "is not a share" in result.output
+    assert "is not a share" in dbbench_here("suite", "invoices", "--config", path, status=2).stderr
 
 
-@pytest.mark.parametrize(("given", "shown"), [(("--format", "csv", "--format", "md,png"), "csv,md,png"), ((), "None")])
-def test_formats_may_be_named_one_after_another(given: tuple[str, ...], shown: str) -> None:
+@pytest.mark.parametrize(("given", "shown"), [(["--format", "csv", "--format", "md,png"], "csv,md,png"), ([], None)])
+def test_formats_may_be_named_one_after_another(given: list[str], shown: str | None) -> None:
     @click.command()
     @format_option
-    def command(formats: str | None) -> None:
-        click.echo(str(formats))
+    def command(formats: str | None) -> str | None:
+        return formats
 
-    assert CliRunner().invoke(command, given).output == f"{shown}\n"
+    assert command.main(given, standalone_mode=False) == shown
 
 
 @pytest.mark.parametrize("text", ["inf", "nan", "1e9", "0", "-1"])

@@ -5,14 +5,13 @@ import sys
 from pathlib import Path
 
 import pytest
-from click.testing import CliRunner
 
-from dbbench.cli import main
 from dbbench.engine import environments, registry
 from dbbench.engine.environments import prepared
 from dbbench.errors import Unavailable, UserError
 from dbbench.results.run_directory import VariantFacts
 from dbbench.run import releases
+from tests.conftest import Dbbench
 from tests.wheels import offline, wheel
 
 #: What each fake has: the folder to install into and what is wanted.
@@ -160,9 +159,11 @@ def test_the_package_of_a_version_is_the_one_that_brings_the_driver() -> None:
 
 
 @pytest.mark.usefixtures("faulty_engines")
-def test_a_workflow_installs_the_package_whose_engine_it_is(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_workflow_installs_the_package_whose_engine_it_is(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, dbbench_here: Dbbench
+) -> None:
     monkeypatch.setattr(registry, "versioned_package", lambda _engine: "driver")
-    CliRunner().invoke(main, ["init-ci", "invoices", "--engine", "right-sql", "--out", str(tmp_path)])
+    dbbench_here("init-ci", "invoices", "--engine", "right-sql", "--out", str(tmp_path))
     assert "pip install dbbench-faulty\n" in (tmp_path / "benchmark.yml").read_text()
 
 
@@ -195,9 +196,11 @@ def test_releases_are_listed_by_pip(minor: bool, expected: list[str], monkeypatc
     assert environments.available("tiny[binary]", minor=minor) == expected
 
 
-def test_releases_are_proposed_for_a_suite_of_the_users_choice(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_releases_are_proposed_for_a_suite_of_the_users_choice(
+    monkeypatch: pytest.MonkeyPatch, dbbench_here: Dbbench
+) -> None:
     monkeypatch.setattr(environments, "available", lambda package, minor: ["1.2", "1.1"])
-    said = CliRunner().invoke(main, ["versions", "lmdb"]).output
+    said = dbbench_here("versions", "lmdb").stdout
     assert said.splitlines() == ["1.2", "1.1", "dbbench suite SUITE -e lmdb@1.1 -e lmdb@1.2"]
 
 

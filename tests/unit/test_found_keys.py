@@ -5,12 +5,11 @@ from pathlib import Path
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from click.testing import CliRunner
 
-from dbbench.cli import main
 from dbbench.datasets import found_keys
 from dbbench.datasets.found_tables import FoundTable
 from dbbench.datasets.inference import look_at
+from tests.conftest import Dbbench
 
 
 def look(folder: Path, name: str, text: str) -> FoundTable:
@@ -58,16 +57,18 @@ def test_names_like_a_key_are_tried_before_the_leftmost(tmp_path: Path) -> None:
     assert look(tmp_path, "t", "first,second,OrderNo,LineNo\n" + rows).key == ("OrderNo", "LineNo")
 
 
-def test_import_says_what_it_found_and_what_not(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_import_says_what_it_found_and_what_not(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, dbbench_here: Dbbench
+) -> None:
     monkeypatch.chdir(tmp_path)
     Path("a.csv").write_text("a_id\n1\n2\n")
     Path("b.csv").write_text("a_id,n\n1,1\n1,2\n2,1\n")
     Path("c.csv").write_text("a_id,n\n1,1\n1,1\n3,1\n")
-    done = CliRunner().invoke(main, ["import", "a.csv", "b.csv", "c.csv", "--suite", "s.yaml"])
-    assert "b: 3 rows from b.csv; primary key: a_id, n" in done.output
-    assert "c: 3 rows from c.csv; primary key: none: rows are numbered\n" in done.output
-    assert "no column is unique and without nulls, nor are two or three together of a_id, n\n" in done.output
-    done = CliRunner().invoke(main, ["import", "b.csv", "--suite", "t.yaml", "--key", "b=n,a_id"])
-    assert "primary key: n, a_id" in done.output
-    done = CliRunner().invoke(main, ["import", "b.csv", "--suite", "u.yaml", "--key", "b=n,x"])
-    assert "--key: b has no column 'x'" in done.output
+    done = dbbench_here("import", "a.csv", "b.csv", "c.csv", "--suite", "s.yaml")
+    assert "b: 3 rows from b.csv; primary key: a_id, n" in done.stdout
+    assert "c: 3 rows from c.csv; primary key: none: rows are numbered\n" in done.stdout
+    assert "no column is unique and without nulls, nor are two or three together of a_id, n\n" in done.stdout
+    done = dbbench_here("import", "b.csv", "--suite", "t.yaml", "--key", "b=n,a_id")
+    assert "primary key: n, a_id" in done.stdout
+    done = dbbench_here("import", "b.csv", "--suite", "u.yaml", "--key", "b=n,x")
+    assert "--key: b has no column 'x'" in done.stderr

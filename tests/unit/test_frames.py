@@ -9,15 +9,14 @@ from typing import Any
 
 import jsonschema
 import pytest
-from click.testing import CliRunner
 
 import dbbench
-from dbbench.cli import main
 from dbbench.errors import RunError, UserError
 from dbbench.report.export import results_json, summary_csv, wide_csv
 from dbbench.report.run_view import view
 from dbbench.report.write import write_report
 from dbbench.results.outcome import Outcome
+from tests.conftest import run_here
 from tests.fabricated import FORBIDDEN, MANY, Fake, fabricate
 
 ENGINES = {
@@ -98,9 +97,7 @@ def test_the_example_draws_a_chart(run: Path, tmp_path: Path, capsys: pytest.Cap
 
 
 def printed_schema() -> dict[str, Any]:
-    done = CliRunner().invoke(main, ["report", "--schema"])
-    assert done.exit_code == 0, done.output
-    found: dict[str, Any] = json.loads(done.output)
+    found: dict[str, Any] = json.loads(run_here(Path(), "report", "--schema", status=0).stdout)
     jsonschema.Draft202012Validator.check_schema(found)
     return found
 

@@ -6,9 +6,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from click.testing import CliRunner
 
-from dbbench.cli import main
+from tests.conftest import Dbbench
 from tests.fabricated import Fake, fabricate
 
 TIMED = ("bulk-insert", "join-1", "join-2", "insert-1", "scan-1", "scan-2", "scan-3")
@@ -34,15 +33,16 @@ def runs(tmp_path_factory: pytest.TempPathFactory) -> list[str]:
     return paths
 
 
-def test_the_engine_that_was_slowed_is_marked_and_no_other(runs: list[str], tmp_path: Path) -> None:
-    done = CliRunner().invoke(main, ["history", *reversed(runs), "--out", str(tmp_path / "out")])
-    assert done.exit_code == 0, done.output
-    assert "7 of 16 steps of engines changed over 6 runs, 7 for the worse" in done.output
-    assert done.output.count("×1.50 slower  from run 4 (2026-11-04)") == len(TIMED)
-    assert "differs: slowed: A: 1.4 -> 1.5" in done.output
-    assert "Steady" not in done.output
+def test_the_engine_that_was_slowed_is_marked_and_no_other(
+    runs: list[str], tmp_path: Path, dbbench_here: Dbbench
+) -> None:
+    done = dbbench_here("history", *reversed(runs), "--out", "out", status=0)
+    assert "7 of 16 steps of engines changed over 6 runs, 7 for the worse" in done.stdout
+    assert done.stdout.count("×1.50 slower  from run 4 (2026-11-04)") == len(TIMED)
+    assert "differs: slowed: A: 1.4 -> 1.5" in done.stdout
+    assert "Steady" not in done.stdout
     document = (tmp_path / "out" / "history.json").read_text("utf-8")
-    assert CliRunner().invoke(main, ["history", *runs, "--json"]).output == document
+    assert dbbench_here("history", *runs, "--json").stdout == document
     series = json.loads(document)["series"]
     changes = {(one["engine"], one["step"]): [change["run"] for change in one["changes"]] for one in series}
     assert changes == {
@@ -60,14 +60,13 @@ def test_the_engine_that_was_slowed_is_marked_and_no_other(runs: list[str], tmp_
     assert len(colours) == 1  # whatever its place in a step
 
 
-def test_before_a_fourth_run_nothing_is_said_of_changes(runs: list[str]) -> None:
-    done = CliRunner().invoke(main, ["history", *runs[:3]])
-    assert done.exit_code == 0
-    assert "no change can be seen in fewer than 4 runs: add runs" in done.output
-    assert "no change in 16 steps of engines over 3 runs" in done.output
+def test_before_a_fourth_run_nothing_is_said_of_changes(runs: list[str], dbbench_here: Dbbench) -> None:
+    done = dbbench_here("history", *runs[:3], status=0)
+    assert "no change can be seen in fewer than 4 runs: add runs" in done.stdout
+    assert "no change in 16 steps of engines over 3 runs" in done.stdout
 
 
-def test_cpu_time_shows_what_a_busy_machine_hides(tmp_path: Path) -> None:
+def test_cpu_time_shows_what_a_busy_machine_hides(tmp_path: Path, dbbench_here: Dbbench) -> None:
     paths = []
     for day, load in enumerate((1.0, 4.0, 1.5, 6.0, 2.0, 3.0), 1):
 
@@ -78,17 +77,16 @@ def test_cpu_time_shows_what_a_busy_machine_hides(tmp_path: Path) -> None:
 
         run = fabricate(tmp_path / f"r{day}", {"slowed": Fake("Slowed", load)}, rounds=3, change=cost, day=day)
         paths.append(str(run.path))
-    by_clock = CliRunner().invoke(main, ["history", *paths])
-    assert "no change in 8 steps of engines over 6 runs" in by_clock.output
+    by_clock = dbbench_here("history", *paths)
+    assert "no change in 8 steps of engines over 6 runs" in by_clock.stdout
     out = tmp_path / "out"
-    by_cpu = CliRunner().invoke(main, ["history", *paths, "--metric", "cpu", "--out", str(out)])
-    assert by_cpu.output.count("×1.50 slower  from run 4 (2026-11-04)") == len(TIMED), by_cpu.output
-    assert "Times are CPU time of the calls" in by_cpu.output
+    by_cpu = dbbench_here("history", *paths, "--metric", "cpu", "--out", "out")
+    assert by_cpu.stdout.count("×1.50 slower  from run 4 (2026-11-04)") == len(TIMED), by_cpu.stdout
+    assert "Times are CPU time of the calls" in by_cpu.stdout
     assert "ms of CPU time, less is better" in (out / "invoices-join-1.svg").read_text("utf-8")
     assert json.loads((out / "history.json").read_text("utf-8"))["metric"] == "cpu"
 
 
-def test_a_run_without_cpu_time_has_no_history_of_it(runs: list[str]) -> None:
-    done = CliRunner().invoke(main, ["history", *runs, "--metric", "cpu"])
-    assert done.exit_code == 2
+def test_a_run_without_cpu_time_has_no_history_of_it(runs: list[str], dbbench_here: Dbbench) -> None:
+    done = dbbench_here("history", *runs, "--metric", "cpu", status=2)
     assert "keeps no CPU time" in done.stderr

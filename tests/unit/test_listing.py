@@ -4,17 +4,17 @@ import json
 import os
 import subprocess
 import sys
+from pathlib import Path
 from typing import Any
 
 import psutil
 import pytest
-from click.testing import CliRunner
 
-from dbbench.cli import main
 from dbbench.engine.install import Steps
 from dbbench.engine.probe import Probed, look
 from dbbench.host.processes import at_work, python
 from dbbench.report.terminal.engines import absent_lines, engine_lines, overview_lines
+from tests.conftest import run_here
 
 
 def test_engines_that_are_left_out_are_named_and_a_broken_one_says_why() -> None:
@@ -77,9 +77,7 @@ def test_options_are_listed_with_their_defaults() -> None:
 
 
 def as_json(*arguments: str) -> Any:
-    done = CliRunner().invoke(main, [*arguments, "--json"])
-    assert done.exit_code == 0, done.output
-    return json.loads(done.output)
+    return json.loads(run_here(Path(), *arguments, "--json", status=0).stdout)
 
 
 def test_engines_and_suites_are_listed_as_json() -> None:
@@ -97,8 +95,7 @@ def test_engines_and_suites_are_listed_as_json() -> None:
     ("word", "meant"), [("run", "did you mean 'suite'?"), ("list", "did you mean 'suites' or 'engines'?")]
 )
 def test_a_command_that_other_tools_have_is_named_as_ours(word: str, meant: str) -> None:
-    done = CliRunner().invoke(main, [word, "invoices"])
-    assert (done.exit_code, meant in done.output) == (2, True)
+    assert meant in run_here(Path(), word, "invoices", status=2).stderr
 
 
 @pytest.mark.parametrize("yes", [[], ["--yes"]])
@@ -108,9 +105,8 @@ def test_nothing_is_installed_while_a_run_uses_the_environment(yes: list[str], m
     monkeypatch.setattr("dbbench.engine.registry.install_steps", lambda _names: Steps((), ("duckdb",), ()))
     monkeypatch.setattr("dbbench.host.processes.at_work", lambda _module: [4321])
     monkeypatch.setattr(subprocess, "run", lambda *_words, **_how: pytest.fail("it was installed"))
-    done = CliRunner().invoke(main, ["engines", "install", "duckdb", *yes])
-    assert done.exit_code == 2
-    assert "a run uses this environment (process 4321)" in done.output
+    done = run_here(Path(), "engines", "install", "duckdb", *yes, status=2)
+    assert "a run uses this environment (process 4321)" in done.stderr
 
 
 def test_only_children_of_this_environment_are_at_work(monkeypatch: pytest.MonkeyPatch) -> None:

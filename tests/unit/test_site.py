@@ -8,11 +8,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from click.testing import CliRunner
 
-from dbbench.cli.runs import site
 from dbbench.errors import UserError
 from dbbench.report.site import write
+from tests.conftest import Dbbench
 from tests.fabricated import MANY, fabricate
 
 
@@ -65,17 +64,15 @@ def test_a_list_of_pages_from_elsewhere_removes_nothing_else(runs: list[Path], t
     assert (tmp_path / "kept.html").exists()
 
 
-def test_a_damaged_run_is_left_out_and_named(runs: list[Path], tmp_path: Path) -> None:
+def test_a_damaged_run_is_left_out_and_named(runs: list[Path], tmp_path: Path, dbbench_here: Dbbench) -> None:
     (tmp_path / "damaged").mkdir()
     (tmp_path / "damaged" / "run.json").write_text("{")
     out = str(tmp_path / "site")
-    done = CliRunner().invoke(site, [str(runs[0]), str(tmp_path / "damaged"), "--out", out])
-    assert done.exit_code == 1
+    done = dbbench_here("site", str(runs[0]), str(tmp_path / "damaged"), "--out", out, status=1)
     assert "left out: " in done.stderr
     assert "damaged" in done.stderr
     assert f"wrote {out}" in done.stdout
-    none = CliRunner().invoke(site, [str(tmp_path / "damaged"), "--out", str(tmp_path / "other")])
-    assert none.exit_code == 2
+    none = dbbench_here("site", str(tmp_path / "damaged"), "--out", str(tmp_path / "other"), status=2)
     assert "dbbench: no run to show: " in none.stderr
 
 
@@ -88,7 +85,9 @@ def test_hostile_titles_are_escaped(tmp_path: Path) -> None:
         assert "alert(1)" in page.read_text()
 
 
-def test_a_site_by_cpu_time_says_so_and_leaves_out_who_keeps_none(runs: list[Path], tmp_path: Path) -> None:
+def test_a_site_by_cpu_time_says_so_and_leaves_out_who_keeps_none(
+    runs: list[Path], tmp_path: Path, dbbench_here: Dbbench
+) -> None:
     def cost(result: dict[str, Any]) -> None:
         for step in result["steps"]:
             if step.get("unit") == "s":  # the other way round than by the clock
@@ -96,8 +95,7 @@ def test_a_site_by_cpu_time_says_so_and_leaves_out_who_keeps_none(runs: list[Pat
 
     few = {name: MANY[name] for name in ("sqlite", "duckdb")}
     kept = fabricate(tmp_path / "kept", few, change=cost).path
-    done = CliRunner().invoke(site, [str(kept), str(runs[0]), "--metric", "cpu", "--out", str(tmp_path / "site")])
-    assert done.exit_code == 1
+    done = dbbench_here("site", str(kept), str(runs[0]), "--metric", "cpu", "--out", "site", status=1)
     assert f"left out: {runs[0]}: the run keeps no CPU time" in done.stderr
     text = (tmp_path / "site" / "index.html").read_text()
     assert "Invoices, by CPU time" in text
