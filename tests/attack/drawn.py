@@ -7,9 +7,10 @@ import datetime as dt
 import io
 import math
 import random
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from decimal import Decimal
-from functools import cache
+from functools import cache, reduce
+from operator import getitem
 from pathlib import Path
 from typing import Any
 
@@ -21,6 +22,7 @@ from ruamel.yaml import YAML
 from dbbench.cli import main
 from dbbench.suite.loader import builtin_suites, find_suite
 from tests.attack.conftest import NEW_KINDS
+from tests.unit.shapes import places
 
 #: What stands in the place of a value of a document.
 WILD: tuple[Any, ...] = (
@@ -121,14 +123,6 @@ def _suites() -> tuple[dict[str, Any], ...]:
     )
 
 
-def places(document: Any, path: tuple[Any, ...] = ()) -> list[tuple[Any, ...]]:
-    """The path of every value in a document."""
-    inner = (
-        document.items() if isinstance(document, dict) else enumerate(document) if isinstance(document, list) else ()
-    )
-    return [path] * bool(path) + [place for key, value in inner for place in places(value, (*path, key))]
-
-
 @cache
 def _values() -> dict[str, list[Any]]:
     """What stands under each key in any suite."""
@@ -146,28 +140,38 @@ def _values() -> dict[str, list[Any]]:
     return found
 
 
+def mutated(document: Any, chance: random.Random, values: Mapping[str, list[Any]]) -> str:
+    """Leave out, rename or change one value of a document, in place; what was done.
+
+    `values` are those that stand under each key elsewhere: one of them or a near one may take its place, or a wild one.
+    """
+    _root, *paths = places(document)
+    *where, last = chance.choice(paths)
+    holder = reduce(getitem, where, document)
+    same, was = values.get(last, []), holder[last]
+    match chance.randrange(5):
+        case 0:
+            del holder[last]
+            return f"{where} {last} gone"
+        case 1 if isinstance(holder, dict):
+            name = chance.choice([*values] or [f"{last}?"])
+            holder[name] = holder.pop(last)
+            return f"{where} {last} renamed to {name}"
+        case 2 | 3 if same:
+            holder[last] = chance.choice(same)
+        case 3 | 4 if values and isinstance(was, int | float):
+            holder[last] = chance.choice([was - 1, was + 1, -was, was * 10, was / 3, str(was), 2 * [was]])
+        case _:
+            holder[last] = chance.choice(WILD)
+    return f"{where} {last} {holder[last]!r:.40}"
+
+
 def suite_text(chance: random.Random) -> str:
     """A suite of ours in which one to three values are others: those of the same key elsewhere, near ones or wild ones."""
     document = chance.choice(_suites())
     document = YAML(typ="safe").load(_yaml(document))  # a copy
     for _ in range(chance.randint(1, 3)):
-        *where, last = chance.choice(places(document))
-        holder = document
-        for key in where:
-            holder = holder[key]
-        same = _values().get(last, [])
-        was = holder[last]
-        match chance.randrange(5):
-            case 0:
-                del holder[last]
-            case 1 if isinstance(holder, dict):
-                holder[chance.choice([*_values()])] = holder.pop(last)
-            case 2 | 3 if same:
-                holder[last] = chance.choice(same)
-            case 3 | 4 if isinstance(was, int | float):
-                holder[last] = chance.choice([was - 1, was + 1, -was, was * 10, was / 3, str(was), 2 * [was]])
-            case _:
-                holder[last] = chance.choice(WILD)
+        mutated(document, chance, _values())
     return _yaml(document)
 
 
