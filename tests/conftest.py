@@ -11,7 +11,7 @@ import sys
 import tempfile
 import tomllib
 from collections.abc import Callable, Iterable, Iterator
-from functools import partial
+from functools import cache, partial
 from importlib import metadata
 from pathlib import Path
 from typing import Any
@@ -118,6 +118,8 @@ def _supervisors() -> Iterator[None]:
 
 
 Dbbench = Callable[..., subprocess.CompletedProcess[str]]
+#: Opens an engine: the fixture `opened`.
+Opened = Callable[..., Any]
 
 
 @pytest.fixture
@@ -238,6 +240,41 @@ def environment(*plugins: str, **variables: str) -> dict[str, str]:
 def folders_of(plugins: Iterable[str]) -> list[str]:
     """Where plugins are: each is `faulty`, for the engines of tests/faulty, or a folder."""
     return [str(faulty()) if name == "faulty" else name for name in plugins]
+
+
+@pytest.fixture
+def opened(tmp_path: Path) -> Iterator[Opened]:
+    """Opens an engine, by its name or its class, in tmp_path or `folder`; at the end its sessions are closed, then it."""
+    from dbbench.engine import Setup, Shares, Tier
+    from dbbench.testing.contract import usable
+
+    with contextlib.ExitStack() as closing:
+
+        def open_engine(
+            kind: Any,
+            tier: Tier = Tier.PROCESS,
+            url: str = "",
+            folder: Path = tmp_path,
+            shares: Shares | None = None,
+            **options: Any,
+        ) -> Any:
+            folder.mkdir(exist_ok=True)
+            engine_class = usable(kind) if isinstance(kind, str) else kind
+            engine = engine_class(Setup(folder, tier, options, url, shares or Shares()))
+            engine.open()
+            closing.callback(engine.close)
+            connect = engine.connect
+
+            def connected() -> Any:
+                session = connect()
+                session.close = cache(session.close)  # a test may close it before
+                closing.callback(session.close)
+                return session
+
+            engine.connect = connected
+            return engine
+
+        yield open_engine
 
 
 @pytest.fixture

@@ -24,7 +24,7 @@ from dbbench.suite.model import Tier
 from dbbench.testing.suite_text import suite_text
 from dbbench_plugins.virtualfile.page import PAGE_BYTES, Layout, TornPage, checked, empty, sealed
 from dbbench_plugins.virtualfile.store import DOUBLE, LOG, PAGES, Broken, Store
-from tests.conftest import environment, run_dbbench, small_disk, summary
+from tests.conftest import Opened, environment, run_dbbench, small_disk, summary
 
 pytestmark = pytest.mark.matrix
 
@@ -83,15 +83,18 @@ def key(number: int) -> bytes:
     return number.to_bytes(8, "big")
 
 
-def opened(name: str, directory: Path, tier: Tier = Tier.PROCESS, count: int = 100, **options: int | str) -> Engine:
-    """An engine with a new store of `count` blocks, or with the store that exists."""
-    directory.mkdir(exist_ok=True)
-    engine = registry.load(name)(Setup(directory, tier, options))
-    there = any(directory.iterdir())
-    engine.open()
-    if not there:
-        engine.create_store(Records(count=count, value_bytes=SIZE))
-    return engine
+@pytest.fixture
+def store_at(opened: Opened) -> Opened:
+    """Opens an engine in a folder, with a new store of `count` blocks or with the store that exists."""
+
+    def run(name: str, folder: Path, tier: Tier = Tier.PROCESS, count: int = 100, **options: int | str) -> Engine:
+        there = folder.exists() and any(folder.iterdir())
+        engine: Engine = opened(name, tier, folder=folder, **options)
+        if not there:
+            engine.create_store(Records(count=count, value_bytes=SIZE))
+        return engine
+
+    return run
 
 
 def run(engine: Engine, session: Session, operation: str, *arguments: object) -> object:
@@ -122,42 +125,40 @@ def disk(tmp_path: Path) -> Iterator[Path]:
 
 
 @pytest.mark.parametrize("name", ["rawfile", "rawfile+dsync", "rawfile+mmap"])
-def test_a_raw_file_on_a_full_disk_says_so_and_keeps_what_it_has(name: str, disk: Path) -> None:
-    engine = opened(name, disk / "data", Tier.POWER)
+def test_a_raw_file_on_a_full_disk_says_so_and_keeps_what_it_has(name: str, disk: Path, store_at: Opened) -> None:
+    engine = store_at(name, disk / "data", Tier.POWER)
     session = engine.connect()
     written = fill(engine, session)
     assert 2 * 2**20 < written * SIZE <= 3 * 2**20
     read = prepared(engine, session, "read")()
     assert all(read(key(number)) == bytes([number % 255 + 1]) * SIZE for number in range(written))
-    engine.close()
 
 
 @pytest.mark.parametrize("name", ["rawfile", "rawfile+mmap", "virtualfile"])
-def test_a_file_that_does_not_fit_the_disk_is_an_error(name: str, disk: Path) -> None:
+def test_a_file_that_does_not_fit_the_disk_is_an_error(name: str, disk: Path, store_at: Opened) -> None:
     with pytest.raises(OSError, match="No space left"):
-        opened(name, disk / "data", count=10_000)
+        store_at(name, disk / "data", count=10_000)
 
 
-def test_a_virtual_file_on_a_full_disk_loses_nothing_that_it_has_committed(disk: Path) -> None:
-    engine = opened("virtualfile", disk / "data", Tier.POWER, log_mib=1)
+def test_a_virtual_file_on_a_full_disk_loses_nothing_that_it_has_committed(disk: Path, store_at: Opened) -> None:
+    engine = store_at("virtualfile", disk / "data", Tier.POWER, log_mib=1)
     session = engine.connect()
     written = fill(engine, session)
     assert written > 1_000
     shutil.copytree(disk / "data", disk.parent / "copy")  # as after a kill, on a larger disk
     with contextlib.suppress(OSError):
         engine.close()
-    again = opened("virtualfile", disk.parent / "copy", Tier.POWER, log_mib=1)
+    again = store_at("virtualfile", disk.parent / "copy", Tier.POWER, log_mib=1)
     found = list(run(again, again.connect(), "scan"))  # type: ignore[call-overload]
     assert found == [(key(number), bytes([number % 255 + 1]) * SIZE) for number in range(written)]
-    again.close()
 
 
 @pytest.mark.parametrize("name", ["rawfile+direct", "io_uring"])
-def test_what_goes_past_the_cache_refuses_a_file_system_in_memory(name: str) -> None:
+def test_what_goes_past_the_cache_refuses_a_file_system_in_memory(name: str, store_at: Opened) -> None:
     if not Path("/dev/shm").is_dir() or machine.file_system(Path("/dev/shm")) != "tmpfs":
         pytest.skip("not run: there is no tmpfs at /dev/shm")
     with tempfile.TemporaryDirectory(dir="/dev/shm") as folder, pytest.raises(Unsupported, match="nothing but memory"):
-        opened(name, Path(folder), Tier.POWER)
+        store_at(name, Path(folder), Tier.POWER)
 
 
 def test_blocks_that_the_disk_can_not_write_are_refused(tmp_path: Path) -> None:
@@ -238,20 +239,21 @@ for number in range(int(sys.argv[2]), 10**9):
 """
 
 
-def test_pages_are_as_large_as_asked(tmp_path: Path) -> None:
+def test_pages_are_as_large_as_asked(store_at: Opened, tmp_path: Path) -> None:
     """And are opened again as they were made."""
     for kib, per_page in ((2, 3), (32, 63)):
-        engine = opened("virtualfile", tmp_path / str(kib), count=per_page * 5, page_kib=str(kib))
+        engine = store_at("virtualfile", tmp_path / str(kib), count=per_page * 5, page_kib=str(kib))
         run(engine, engine.connect(), "insert_many", [(key(number), bytes(SIZE)) for number in range(per_page * 5)])
         engine.close()
         assert (tmp_path / str(kib) / PAGES).stat().st_size == 5 * kib * 1024
-        again = opened("virtualfile", tmp_path / str(kib))
+        again = store_at("virtualfile", tmp_path / str(kib))
         assert len(list(run(again, again.connect(), "scan"))) == per_page * 5  # type: ignore[call-overload]
-        again.close()
 
 
-def test_after_a_kill_each_block_is_old_or_new_and_none_that_was_committed_is_lost(tmp_path: Path) -> None:
-    opened("virtualfile", tmp_path / "data", count=3_000, log_mib=1, page_kib="32").close()
+def test_after_a_kill_each_block_is_old_or_new_and_none_that_was_committed_is_lost(
+    store_at: Opened, tmp_path: Path
+) -> None:
+    store_at("virtualfile", tmp_path / "data", count=3_000, log_mib=1, page_kib="32").close()
     moments = random.Random(2006)
     last: dict[int, int] = {}
     first = 1
@@ -270,7 +272,7 @@ def test_after_a_kill_each_block_is_old_or_new_and_none_that_was_committed_is_lo
         acknowledged = range(first, first + len(told) // 8)
         last.update((block, number) for number in acknowledged for block in _blocks(number))
         first = acknowledged.stop
-        again = opened("virtualfile", tmp_path / "data", cache_mib=1, log_mib=1)
+        again = store_at("virtualfile", tmp_path / "data", cache_mib=1, log_mib=1)
         found = dict(run(again, again.connect(), "scan"))  # type: ignore[call-overload]
         for block, number in last.items():
             value = found[key(block)]
@@ -292,9 +294,9 @@ def _blocks(number: int) -> tuple[int, int]:
 
 
 @pytest.fixture
-def data(tmp_path: Path) -> Path:
+def data(store_at: Opened, tmp_path: Path) -> Path:
     """A virtual file of 100 blocks, closed."""
-    engine = opened("virtualfile", tmp_path / "data", Tier.POWER)
+    engine = store_at("virtualfile", tmp_path / "data", Tier.POWER)
     run(engine, engine.connect(), "insert_many", [(key(number), bytes([number + 1]) * SIZE) for number in range(100)])
     engine.close()
     return tmp_path / "data"
@@ -308,9 +310,9 @@ def tear(data: Path, page: int, fill: bytes = b"\xff") -> None:
 
 
 @pytest.mark.parametrize("fill", [b"\xff", b"\x00"])
-def test_a_torn_page_is_found_when_it_is_read(data: Path, fill: bytes) -> None:
+def test_a_torn_page_is_found_when_it_is_read(data: Path, store_at: Opened, fill: bytes) -> None:
     tear(data, 2, fill)
-    engine = opened("virtualfile", data)
+    engine = store_at("virtualfile", data)
     session = engine.connect()
     assert run(engine, session, "read", key(5)) == bytes([6]) * SIZE  # of another page
     for operation, arguments in {"read": (key(31),), "update": (key(31), bytes(SIZE)), "range": (key(20), 30)}.items():
@@ -318,7 +320,6 @@ def test_a_torn_page_is_found_when_it_is_read(data: Path, fill: bytes) -> None:
             run(engine, session, operation, *arguments)
     with pytest.raises(TornPage, match="page 2"):
         list(run(engine, session, "scan"))  # type: ignore[call-overload]
-    engine.close()
 
 
 def test_a_file_that_ends_within_a_page_and_a_page_of_another_place_are_torn(data: Path) -> None:
@@ -330,30 +331,28 @@ def test_a_file_that_ends_within_a_page_and_a_page_of_another_place_are_torn(dat
     assert bytes(checked(whole[PAGE_BYTES : 2 * PAGE_BYTES], 1, "it"))
 
 
-def test_a_page_torn_within_a_checkpoint_is_mended_when_the_file_is_opened(data: Path) -> None:
+def test_a_page_torn_within_a_checkpoint_is_mended_when_the_file_is_opened(data: Path, store_at: Opened) -> None:
     store = Store(data, Layout(SIZE), 100, sync=True)
     pages = [(number, sealed(store.page(number))) for number in (1, 2)]
     store._write_double(pages)
     store._close_files()
     tear(data, 2)
-    engine = opened("virtualfile", data)
+    engine = store_at("virtualfile", data)
     assert dict(run(engine, engine.connect(), "scan"))[key(31)] == bytes([32]) * SIZE  # type: ignore[call-overload]
     assert (data / DOUBLE).stat().st_size == 0
-    engine.close()
 
 
 @pytest.mark.parametrize("left", [5, 100, PAGE_BYTES, 2 * PAGE_BYTES])
-def test_a_double_write_that_did_not_come_to_its_end_is_left_alone(data: Path, left: int) -> None:
+def test_a_double_write_that_did_not_come_to_its_end_is_left_alone(data: Path, store_at: Opened, left: int) -> None:
     store = Store(data, Layout(SIZE), 100, sync=True)
     store._write_double([(number, sealed(empty(number))) for number in (1, 2)])
     store._close_files()
     os.truncate(data / DOUBLE, left)
-    engine = opened("virtualfile", data)
+    engine = store_at("virtualfile", data)
     assert len(list(run(engine, engine.connect(), "scan"))) == 100  # type: ignore[call-overload]
-    engine.close()
 
 
-def test_a_record_of_the_log_that_is_torn_is_no_commit(data: Path) -> None:
+def test_a_record_of_the_log_that_is_torn_is_no_commit(data: Path, store_at: Opened) -> None:
     store = Store(data, Layout(SIZE), 100, sync=True)
     store.commit([(0, b"a" * SIZE)])
     store.commit([(1, b"b" * SIZE), (2, b"b" * SIZE)])
@@ -362,13 +361,12 @@ def test_a_record_of_the_log_that_is_torn_is_no_commit(data: Path) -> None:
     with (data / LOG).open("r+b") as file:
         file.seek(end - 1)
         file.write(b"\x00")
-    engine = opened("virtualfile", data)
+    engine = store_at("virtualfile", data)
     found = dict(run(engine, engine.connect(), "scan"))  # type: ignore[call-overload]
     assert [found[key(number)][:1] for number in range(3)] == [b"a", b"\x02", b"\x03"]
-    engine.close()
 
 
-def test_records_of_a_log_that_was_begun_anew_count_no_more(data: Path) -> None:
+def test_records_of_a_log_that_was_begun_anew_count_no_more(data: Path, store_at: Opened) -> None:
     """They lie where those of the next session end, and are whole."""
     store = Store(data, Layout(SIZE), 100, sync=True)
     for number in range(10):
@@ -377,15 +375,16 @@ def test_records_of_a_log_that_was_begun_anew_count_no_more(data: Path) -> None:
     store = Store(data, Layout(SIZE), 100, sync=True)
     store.commit([(5, b"b" * SIZE)])
     store._close_files()  # as by a kill
-    engine = opened("virtualfile", data)
+    engine = store_at("virtualfile", data)
     found = dict(run(engine, engine.connect(), "scan"))  # type: ignore[call-overload]
     assert [found[key(number)][:1] for number in (4, 5, 6)] == [b"a", b"b", b"a"]
-    engine.close()
 
 
-def test_after_a_failed_sync_nothing_more_is_committed(data: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_after_a_failed_sync_nothing_more_is_committed(
+    data: Path, store_at: Opened, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """A second sync would succeed, though what the first one should have written is lost."""
-    engine = opened("virtualfile", data, Tier.POWER)
+    engine = store_at("virtualfile", data, Tier.POWER)
     session = engine.connect()
 
     def fail(descriptor: int) -> None:
@@ -397,4 +396,3 @@ def test_after_a_failed_sync_nothing_more_is_committed(data: Path, monkeypatch: 
             run(engine, session, "update", key(1), b"c" * SIZE)
     with pytest.raises(Broken, match="opened anew"):
         run(engine, session, "update", key(1), b"d" * SIZE)
-    engine.close()

@@ -10,11 +10,13 @@ from contextlib import contextmanager
 from functools import partial
 from multiprocessing import get_context
 from pathlib import Path
+from typing import Any
 
 import psutil
 import pytest
 
 from dbbench.datasets.generate import CHUNK_ROWS, batches, chunk
+from dbbench.engine import registry
 from dbbench.engine.base import Setup
 from dbbench.engine.sql.session import SQLEngine
 from dbbench.errors import HostLost, Unsupported, UserError
@@ -110,9 +112,7 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SQLEngine]:
     from dbbench.testing.contract import usable
 
     usable("postgresql")
-    from tests.system.test_postgresql import engine
-
-    own = engine("postgresql", tmp_path_factory.mktemp("server"), Tier.PROCESS)
+    own: Any = registry.load("postgresql")(Setup(tmp_path_factory.mktemp("server"), Tier.PROCESS))
     own.open()
     session = own.connect()
     session.execute(f"CREATE ROLE me LOGIN PASSWORD '{SECRET}'")

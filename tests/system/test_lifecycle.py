@@ -9,15 +9,13 @@ import pytest
 
 import dbbench
 from dbbench.datasets.cache import materialise
-from dbbench.engine import registry
-from dbbench.engine.base import Setup
 from dbbench.errors import WrongAnswer
 from dbbench.suite.loader import load_suite
 from dbbench.suite.model import Tier
 from dbbench.suite.steps.churn import ChurnStep
 from dbbench.workloads import churn, load
 from dbbench.workloads.context import StepContext
-from tests.conftest import TESTS, Dbbench, run_here, small_disk, summary
+from tests.conftest import TESTS, Dbbench, Opened, run_here, small_disk, summary
 from tests.trials_here import trials_here
 
 pytestmark = pytest.mark.matrix
@@ -120,30 +118,25 @@ def test_sizes_name_every_file_and_count_the_rows(run: tuple[Path, str], engine:
         ("UPDATE Child SET Amount = Amount + 1 WHERE Id = 17", 'SUM("Amount") of Child'),
     ],
 )  # fmt: skip
-def test_a_churn_that_harmed_the_rows_is_wrong(harm: str, words: str, tmp_path: Path) -> None:
+def test_a_churn_that_harmed_the_rows_is_wrong(harm: str, words: str, opened: Opened) -> None:
     suite = load_suite(TESTS / "unit" / "small.yaml")
     dataset = suite.datasets["things"]
-    engine = registry.load("sqlite")(Setup(tmp_path, Tier.POWER))
-    engine.open()
+    engine = opened("sqlite", Tier.POWER)
     engine.create(dataset.tables)
     bench = StepContext(engine, engine.connect(), dataset.tables, materialise(dataset), {})
-    try:
-        first = suite.scenarios[0].steps[0]
-        bench.data.accept(first, load.measure(first, bench))  # type: ignore[arg-type]
-        load.check(first, bench)  # type: ignore[arg-type]
-        step = ChurnStep(kind="churn", name="churn", title="Churn", table="Child", share=0.5, transaction=30)
-        measured = churn.measure(step, bench)
-        bench.data.accept(step, measured)
-        assert measured.facts["rows"] > 100
+    first = suite.scenarios[0].steps[0]
+    bench.data.accept(first, load.measure(first, bench))  # type: ignore[arg-type]
+    load.check(first, bench)  # type: ignore[arg-type]
+    step = ChurnStep(kind="churn", name="churn", title="Churn", table="Child", share=0.5, transaction=30)
+    measured = churn.measure(step, bench)
+    bench.data.accept(step, measured)
+    assert measured.facts["rows"] > 100
+    churn.check(step, bench)
+    for statement in harm.split(";"):
+        bench.session.prepare_statement(statement)()  # type: ignore[attr-defined]
+    with pytest.raises(WrongAnswer) as caught:
         churn.check(step, bench)
-        for statement in harm.split(";"):
-            bench.session.prepare_statement(statement)()  # type: ignore[attr-defined]
-        with pytest.raises(WrongAnswer) as caught:
-            churn.check(step, bench)
-        assert words in str(caught.value)
-    finally:
-        bench.session.close()
-        engine.close()
+    assert words in str(caught.value)
 
 
 def test_the_report_tells_sizes_in_full_and_cold_from_warm(run: tuple[Path, str]) -> None:

@@ -6,7 +6,6 @@ from pathlib import Path
 import pytest
 
 from dbbench.datasets.cache import materialise
-from dbbench.engine.base import Setup
 from dbbench.engine.sql.dialect import Dialect
 from dbbench.suite.loader import parse_suite
 from dbbench.suite.model import Tier
@@ -15,7 +14,7 @@ from dbbench.testing.contract import usable
 from dbbench.testing.suite_text import suite_text
 from dbbench.workloads import load
 from dbbench.workloads.context import StepContext
-from tests.conftest import Dbbench, summary
+from tests.conftest import Dbbench, Opened, summary
 from tests.tables import one_table
 
 AFTER_THE_LOAD = ("size-loaded", "churn", "size-churned", "sums-warm", "sums-cold")
@@ -46,29 +45,24 @@ def test_reals_are_added_up_in_8_bytes() -> None:
 
 
 @pytest.mark.parametrize("name", ["sqlite", "sqlite+apsw", "libsql", "turso", "odbc+sqlite", "sqlite+core"])
-def test_a_flush_leaves_the_log_for_later_commits(name: str, tmp_path: Path) -> None:
+def test_a_flush_leaves_the_log_for_later_commits(name: str, opened: Opened, tmp_path: Path) -> None:
     """Cut off, the file of the log would have to be extended by each commit after it."""
     dataset = parse_suite(REALS, "reals.yaml").datasets["reals"]
-    engine = usable(name)(Setup(tmp_path, Tier.POWER))
-    engine.open()
+    engine = opened(name, Tier.POWER)
     log = tmp_path / "data.sqlite-wal"
-    try:
-        engine.create(dataset.tables)
-        bench = StepContext(engine, engine.connect(), dataset.tables, materialise(dataset, scale=0.1), {})
-        bench.data.accept(LOAD, load.measure(LOAD, bench))
-        before = log.stat().st_size
-        started = time.monotonic()
-        engine.flush()
-        assert time.monotonic() - started < 30  # it waits for no lock, which would take 60 s
-        assert log.stat().st_size == before > 0
-        (kept,) = (file for file in engine.size().files if file.name == log.name)
-        assert (kept.role, kept.apparent) == ("reserved", before)
-        with bench.beneath() as (_, session):
-            session.prepare_statement("INSERT INTO Weights VALUES (0, 1.5)")()  # type: ignore[attr-defined]
-        assert log.stat().st_size == before or name == "turso"  # which cuts its log off by itself
-        bench.session.close()
-    finally:
-        engine.close()
+    engine.create(dataset.tables)
+    bench = StepContext(engine, engine.connect(), dataset.tables, materialise(dataset, scale=0.1), {})
+    bench.data.accept(LOAD, load.measure(LOAD, bench))
+    before = log.stat().st_size
+    started = time.monotonic()
+    engine.flush()
+    assert time.monotonic() - started < 30  # it waits for no lock, which would take 60 s
+    assert log.stat().st_size == before > 0
+    (kept,) = (file for file in engine.size().files if file.name == log.name)
+    assert (kept.role, kept.apparent) == ("reserved", before)
+    with bench.beneath() as (_, session):
+        session.prepare_statement("INSERT INTO Weights VALUES (0, 1.5)")()  # type: ignore[attr-defined]
+    assert log.stat().st_size == before or name == "turso"  # which cuts its log off by itself
 
 
 @pytest.mark.usefixtures("lmdb")

@@ -32,7 +32,7 @@ from dbbench.suite.model import Tier
 from dbbench.testing.contract import usable
 from dbbench.testing.suite_text import suite_text
 from dbbench.workloads import churn
-from tests.conftest import TESTS, Dbbench, run_suite, summary
+from tests.conftest import TESTS, Dbbench, Opened, run_suite, summary
 from tests.slow_query import SLOW
 from tests.tables import one_table, table_of
 from tests.trials_here import trials_here
@@ -89,9 +89,8 @@ def url(engine: Engine, user: str = f"bob:{SECRET}", database: str = "theirs", n
 
 
 @pytest.mark.parametrize("name", ENGINES)
-def test_the_label_says_who_answered(theirs: Any, name: str, tmp_path: Path) -> None:
-    engine = made(name, tmp_path / "data", Tier.PROCESS, url(theirs))
-    engine.open()
+def test_the_label_says_who_answered(theirs: Any, name: str, opened: Opened, tmp_path: Path) -> None:
+    engine = opened(name, Tier.PROCESS, url(theirs))
     driver = registry.find(name).title.removeprefix("MariaDB/MySQL ")
     assert engine.info().title == f"MariaDB {driver}"
     assert set(engine.server_versions()) == {"MariaDB"}
@@ -99,7 +98,7 @@ def test_the_label_says_who_answered(theirs: Any, name: str, tmp_path: Path) -> 
     assert SECRET not in str(engine.settings())
     assert not engine.processes()
     engine.close()
-    assert not list((tmp_path / "data").iterdir())
+    assert not list(tmp_path.iterdir())
 
 
 @pytest.mark.parametrize(
@@ -153,9 +152,9 @@ def test_a_host_that_is_nowhere(name: str, tmp_path: Path) -> None:
     assert SECRET not in "".join(traceback.format_exception(caught.value))
 
 
-def test_a_parameter_that_it_does_not_know(tmp_path: Path) -> None:
+def test_a_parameter_that_it_does_not_know(opened: Opened) -> None:
     with pytest.raises(ServerFailed, match="parameter charset; known are unix_socket and ssl_ca"):
-        made("mysql", tmp_path / "data", url=f"mysql://bob:{SECRET}@localhost/theirs?charset=latin1").open()
+        opened("mysql", url=f"mysql://bob:{SECRET}@localhost/theirs?charset=latin1")
 
 
 @pytest.mark.parametrize(
@@ -166,12 +165,12 @@ def test_a_parameter_that_it_does_not_know(tmp_path: Path) -> None:
     ],
 )
 def test_settings_that_measure_something_else_are_refused(
-    theirs: Any, setting: str, value: str, before: str, words: str, tmp_path: Path
+    theirs: Any, setting: str, value: str, before: str, words: str, opened: Opened
 ) -> None:
     theirs.session.execute(f"SET GLOBAL {setting} = {value}")
     try:
         with pytest.raises(Unsupported, match=words):
-            made("mysql", tmp_path / "data", url=url(theirs)).open()
+            opened("mysql", Tier.POWER, url(theirs))
     finally:
         theirs.session.execute(f"SET GLOBAL {setting} = {before}")
 
@@ -184,61 +183,47 @@ def test_pages_written_once_promise_less(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(("flush", "given"), [(0, Tier.MEMORY), (2, Tier.PROCESS), (3, Tier.POWER), (1, Tier.POWER)])
-def test_a_server_gives_the_tier_that_it_is_set_to(flush: int, given: Tier, theirs: Any, tmp_path: Path) -> None:
+def test_a_server_gives_the_tier_that_it_is_set_to(flush: int, given: Tier, theirs: Any, opened: Opened) -> None:
     theirs.session.execute(f"SET GLOBAL innodb_flush_log_at_trx_commit = {flush}")
     try:
-        engine = made("mysql", tmp_path / "data", Tier.MEMORY, url(theirs))
-        engine.open()
-        assert engine.info().tier is given
-        engine.close()
+        assert opened("mysql", Tier.MEMORY, url(theirs)).info().tier is given
     finally:
         theirs.session.execute("SET GLOBAL innodb_flush_log_at_trx_commit = 1")
 
 
-def test_commits_outlive_the_process_alone_where_the_binary_log_is_not_synced(tmp_path: Path) -> None:
+def test_commits_outlive_the_process_alone_where_the_binary_log_is_not_synced(opened: Opened, tmp_path: Path) -> None:
     class Logging(registry.load("mysql")):  # type: ignore[misc]
         def _network(self, server: Any) -> list[str]:
             return [*super()._network(server), "--log-bin=binary", "--sync-binlog=0"]
 
-    (tmp_path / "theirs").mkdir()
-    theirs = Logging(Setup(tmp_path / "theirs", Tier.POWER))
-    theirs.open()
-    try:
-        where = url(theirs, user="root", database="dbbench")
-        with pytest.raises(Unsupported, match="log_bin is ON, sync_binlog is 0"):
-            made("mysql", tmp_path / "data", Tier.POWER, where).open()
-        engine = made("mysql", tmp_path / "data", Tier.MEMORY, where)
-        engine.open()
-        assert engine.info().tier is Tier.PROCESS
-        for name, query in engine.sync_queries.items():
-            assert fetch(engine.session, query) == [(int(engine.promised()[name]),)]
-        engine.close()
-    finally:
-        theirs.close()
+    theirs = opened(Logging, Tier.POWER, folder=tmp_path / "theirs")
+    where = url(theirs, user="root", database="dbbench")
+    with pytest.raises(Unsupported, match="log_bin is ON, sync_binlog is 0"):
+        opened("mysql", Tier.POWER, where)
+    engine = opened("mysql", Tier.MEMORY, where)
+    assert engine.info().tier is Tier.PROCESS
+    for name, query in engine.sync_queries.items():
+        assert fetch(engine.session, query) == [(int(engine.promised()[name]),)]
 
 
 @pytest.mark.parametrize("name", ENGINES)
-def test_a_private_server_takes_local_files_only_while_it_loads(name: str, tmp_path: Path) -> None:
-    engine = made(name, tmp_path / "data")
-    engine.open()
-    try:
-        engine.create({"Notes": NOTES})
-        watching, session = engine.connect(), engine.connect()
+def test_a_private_server_takes_local_files_only_while_it_loads(name: str, opened: Opened) -> None:
+    engine = opened(name, Tier.POWER)
+    engine.create({"Notes": NOTES})
+    watching, session = engine.connect(), engine.connect()
 
-        def allowed() -> int:
-            ((found,),) = fetch(watching, "SELECT @@GLOBAL.local_infile")
-            return int(found)
+    def allowed() -> int:
+        ((found,),) = fetch(watching, "SELECT @@GLOBAL.local_infile")
+        return int(found)
 
-        assert allowed() == 0
-        insert = session.prepare_load("Notes", NOTES)
-        assert allowed() == 1
-        session.begin()
-        insert(chunk(pa.record_batch({"Id": [1], "Note": ["a"]}), NOTES, session.load_format, session.bind))
-        for finish in session.prepare_finish({"Notes": NOTES}).values():
-            finish()
-        assert allowed() == 0
-    finally:
-        engine.close()
+    assert allowed() == 0
+    insert = session.prepare_load("Notes", NOTES)
+    assert allowed() == 1
+    session.begin()
+    insert(chunk(pa.record_batch({"Id": [1], "Note": ["a"]}), NOTES, session.load_format, session.bind))
+    for finish in session.prepare_finish({"Notes": NOTES}).values():
+        finish()
+    assert allowed() == 0
 
 
 def test_a_churn_leaves_the_server_and_its_session_as_a_load_does(tmp_path: Path) -> None:
@@ -251,16 +236,14 @@ def test_a_churn_leaves_the_server_and_its_session_as_a_load_does(tmp_path: Path
         assert fetch(context.session, "SELECT @@GLOBAL.local_infile, @@unique_checks") == [(0, 1)]
 
 
-def test_a_server_that_takes_no_local_files_says_so(theirs: Any, tmp_path: Path) -> None:
-    engine = made("mysql", tmp_path / "data", url=url(theirs))
-    engine.open()
+def test_a_server_that_takes_no_local_files_says_so(theirs: Any, opened: Opened) -> None:
+    engine = opened("mysql", Tier.POWER, url(theirs))
     theirs.session.execute("SET GLOBAL local_infile = 0")
     try:
         with pytest.raises(Unsupported, match="SET GLOBAL local_infile = 1"):
             engine.connect().prepare_load("Notes", NOTES)
     finally:
         theirs.session.execute("SET GLOBAL local_infile = 1")
-        engine.close()
 
 
 def test_a_run_at_a_url_leaves_neither_tables_nor_the_password(
@@ -288,10 +271,9 @@ def test_a_run_at_a_url_leaves_neither_tables_nor_the_password(
     ],
 )
 def test_a_load_that_would_lose_something_fails(
-    name: str, columns: dict[str, list[Any]], words: str, theirs: Any, tmp_path: Path
+    name: str, columns: dict[str, list[Any]], words: str, theirs: Any, opened: Opened
 ) -> None:
-    engine = made(name, tmp_path / "data", url=url(theirs))
-    engine.open()
+    engine = opened(name, Tier.POWER, url(theirs))
     engine.create({"Notes": NOTES})
     session = engine.connect()
     insert = session.prepare_load("Notes", NOTES)
@@ -302,27 +284,23 @@ def test_a_load_that_would_lose_something_fails(
         insert(CsvChunk(memoryview(b""), 0, empty=True))
     session.close()
     engine.remove({"Notes": NOTES})
-    engine.close()
 
 
-def test_the_size_at_a_url_is_that_of_our_tables(theirs: Any, tmp_path: Path) -> None:
+def test_the_size_at_a_url_is_that_of_our_tables(theirs: Any, opened: Opened) -> None:
     theirs.session.execute("CREATE TABLE theirs.Other (Id INTEGER PRIMARY KEY)")
-    engine = made("mysql", tmp_path / "data", url=url(theirs))
-    engine.open()
+    engine = opened("mysql", Tier.POWER, url(theirs))
     engine.flush()
     engine.create({"Notes": NOTES})
     engine.flush()
     assert [file.name for file in engine.size().files] == ["table Notes"]
     engine.remove({"Notes": NOTES})
-    engine.close()
     theirs.session.execute("DROP TABLE theirs.Other")
 
 
-def test_a_load_checks_foreign_keys(theirs: Any, tmp_path: Path) -> None:
+def test_a_load_checks_foreign_keys(theirs: Any, opened: Opened) -> None:
     keys = (ForeignKey(columns=("Id",), table="Notes", key=("Id",)),)
     tables = {"Notes": NOTES, "More": NOTES.model_copy(update={"foreign_keys": keys})}
-    engine = made("mysql", tmp_path / "data", url=url(theirs))
-    engine.open()
+    engine = opened("mysql", Tier.POWER, url(theirs))
     engine.create(tables)
     session = engine.connect()
     insert = session.prepare_load("More", tables["More"])
@@ -331,7 +309,6 @@ def test_a_load_checks_foreign_keys(theirs: Any, tmp_path: Path) -> None:
         insert(chunk(pa.record_batch({"Id": [1], "Note": ["a"]}), NOTES, session.load_format, session.bind))
     session.close()
     engine.remove(tables)
-    engine.close()
 
 
 # A private server
@@ -364,20 +341,17 @@ def test_a_bad_program(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, script: 
     assert not mariadbs(tmp_path)
 
 
-def test_a_path_that_it_can_not_take(tmp_path: Path) -> None:
+def test_a_path_that_it_can_not_take(opened: Opened, tmp_path: Path) -> None:
     deep = tmp_path.joinpath(*["x" * 100] * 5)
     deep.mkdir(parents=True)
     with pytest.raises(Unsupported, match="--out"):
-        made("mysql", deep / "data").open()
+        opened("mysql", Tier.POWER, folder=deep)
 
 
-def test_a_path_longer_than_a_socket_s(tmp_path: Path) -> None:
+def test_a_path_longer_than_a_socket_s(opened: Opened, tmp_path: Path) -> None:
     deep = tmp_path.joinpath(*["x" * 100] * 2)
     deep.mkdir(parents=True)
-    engine = made("mysql", deep / "data")
-    engine.open()
-    engine.connect().close()
-    engine.close()
+    opened("mysql", Tier.POWER, folder=deep).connect()
 
 
 _OPEN = """

@@ -25,7 +25,7 @@ from dbbench.testing.contract import usable
 from dbbench.testing.sql.tables import TABLES
 from dbbench_plugins.odbc.postgresql import keywords
 from dbbench_plugins.postgresql.programs import folder_of_programs
-from tests.conftest import TESTS, Dbbench, everything_written, run_suite, summary
+from tests.conftest import TESTS, Dbbench, Opened, everything_written, run_suite, summary
 from tests.slow_query import SLOW
 from tests.trials_here import trials_here
 from tests.waiting import until
@@ -38,17 +38,11 @@ ENGINES = ("postgresql", "postgresql+pq", "postgresql+adbc", "postgresql+asyncpg
 SECRET = "geheim-4711"
 
 
-def engine(name: str, directory: Path, tier: Tier = Tier.PROCESS, url: str = "", **options: str) -> SQLEngine:
-    found = registry.load(name)(Setup(directory, tier, options, url))
-    assert isinstance(found, SQLEngine)
-    return found
-
-
 @pytest.fixture(scope="module")
-def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SQLEngine]:
+def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:
     """A server of the user's own: it asks `me` for a password."""
     directory = tmp_path_factory.mktemp("server")
-    own = engine("postgresql", directory, Tier.POWER)
+    own: Any = registry.load("postgresql")(Setup(directory, Tier.POWER))
     own.open()
     (directory / "cluster" / "pg_hba.conf").write_text("local all bench trust\nlocal all all scram-sha-256\n")
     session = own.connect()
@@ -77,10 +71,10 @@ def url(server: SQLEngine, password: str = SECRET, database: str = "mine") -> st
     ],
 )
 def test_what_the_server_refuses_is_told(
-    name: str, change: dict, words: str, server: SQLEngine, tmp_path: Path
+    name: str, change: dict[str, str], words: str, server: SQLEngine, opened: Opened
 ) -> None:
     with pytest.raises(ServerFailed, match=words) as told:
-        engine(name, tmp_path, url=url(server, **change)).open()
+        opened(name, url=url(server, **change))
     assert "4711" not in str(told.value)
     assert "4712" not in str(told.value)
 
@@ -97,23 +91,21 @@ def test_what_the_server_refuses_is_told(
         ("mysql://me:geheim@host/mine", "this is no URL like postgresql://"),
     ],
 )
-def test_what_can_not_be_reached_is_told(name: str, url: str, words: str, tmp_path: Path) -> None:
+def test_what_can_not_be_reached_is_told(name: str, url: str, words: str, opened: Opened) -> None:
     with pytest.raises(ServerFailed, match=words) as told:
-        engine(name, tmp_path, url=url).open()
+        opened(name, url=url)
     assert "geheim" not in str(told.value)
     assert "4711" not in str(told.value)
 
 
-def test_pages_that_may_be_torn_promise_less(server: SQLEngine, tmp_path: Path) -> None:
+def test_pages_that_may_be_torn_promise_less(server: SQLEngine, opened: Opened) -> None:
     server.session.execute("ALTER SYSTEM SET full_page_writes = off")
     server.session.execute("SELECT pg_reload_conf()")
     try:
-        there = engine("postgresql", tmp_path, Tier.MEMORY, url(server))
-        there.open()
+        there = opened("postgresql", Tier.MEMORY, url(server))
         assert until(lambda: there.settings()["full_page_writes"] == "off")
-        there.close()
         with pytest.raises(Unsupported, match="full_page_writes is off"):
-            engine("postgresql", tmp_path, Tier.POWER, url(server)).open()
+            opened("postgresql", Tier.POWER, url(server))
     finally:
         server.session.execute("ALTER SYSTEM RESET full_page_writes")
         server.session.execute("SELECT pg_reload_conf()")
@@ -121,47 +113,45 @@ def test_pages_that_may_be_torn_promise_less(server: SQLEngine, tmp_path: Path) 
 
 @pytest.mark.parametrize(("commits", "given"), [("on", Tier.POWER), ("local", Tier.POWER), ("off", Tier.MEMORY)])
 def test_a_server_gives_the_tier_that_it_is_set_to(
-    commits: str, given: Tier, server: SQLEngine, tmp_path: Path
+    commits: str, given: Tier, server: SQLEngine, opened: Opened
 ) -> None:
     """It has fsync: whoever asks for less gets more, and is told."""
     server.session.execute(f"ALTER ROLE me SET synchronous_commit = {commits}")
     try:
-        there = engine("postgresql", tmp_path, Tier.MEMORY, url(server))
-        there.open()
+        there = opened("postgresql", Tier.MEMORY, url(server))
         assert there.info().tier is given
         for name, query in there.sync_queries.items():
             assert fetch(there.session, query) == [(there.promised()[name],)]
-        there.close()
     finally:
         server.session.execute("ALTER ROLE me RESET synchronous_commit")
 
 
-def test_a_server_that_can_not_give_the_tier_is_refused(server: SQLEngine, tmp_path: Path) -> None:
+def test_a_server_that_can_not_give_the_tier_is_refused(server: SQLEngine, opened: Opened) -> None:
     server.session.execute("ALTER ROLE me SET synchronous_commit = off")
     try:
         with pytest.raises(Unsupported, match="synchronous_commit is off"):
-            engine("postgresql", tmp_path, Tier.POWER, url(server)).open()
+            opened("postgresql", Tier.POWER, url(server))
     finally:
         server.session.execute("ALTER ROLE me RESET synchronous_commit")
 
 
-def test_a_server_at_a_url_is_measured_and_left_as_it_was(server: SQLEngine, dbbench_here: Dbbench, tmp_path: Path) -> None:  # fmt: skip
+def test_a_server_at_a_url_is_measured_and_left_as_it_was(
+    server: SQLEngine, dbbench_here: Dbbench, opened: Opened, tmp_path: Path
+) -> None:
     words = [word for name in ENGINES for word in ("--url", f"{name}=env:MY_URL", "-e", name)]
     how = ("--quick", "--format", "csv", "--out", "run")
     with trials_here(*ENGINES[1:]):
         done = dbbench_here("suite", str(TESTS / "unit" / "small.yaml"), *how, *words, status=0, MY_URL=url(server))
     rows = summary(tmp_path / "run")
     assert {row["outcome"] for (_, name), row in rows.items() if name in ENGINES} == {"ok"}
-    there = engine("postgresql", tmp_path, url=url(server))
-    there.open()
-    assert list(there.session.prepare_query("SELECT relname FROM pg_class WHERE relnamespace = 'public'::regnamespace")()) == []  # fmt: skip
-    there.close()
+    tables = "SELECT relname FROM pg_class WHERE relnamespace = 'public'::regnamespace"
+    assert fetch(opened("postgresql", url=url(server)).session, tables) == []
     assert SECRET not in everything_written(tmp_path / "run") + done.stdout + done.stderr
 
 
 @pytest.mark.parametrize("name", ["postgresql", "sqlalchemy", "odbc"])
 def test_texts_are_compared_by_code_points_in_a_database_of_any_locale(
-    name: str, server: SQLEngine, tmp_path: Path
+    name: str, server: SQLEngine, opened: Opened
 ) -> None:
     usable(name)
     server.session.execute(f"DROP DATABASE IF EXISTS {name}")
@@ -170,52 +160,42 @@ def test_texts_are_compared_by_code_points_in_a_database_of_any_locale(
     )
     address = url(server, database=name)
     known = {"sqlalchemy": address.replace(":", "+psycopg:", 1), "odbc": f"odbc:{keywords(address)}"}
-    there = engine(name, tmp_path, url=known.get(name, address))
-    there.open()
+    there = opened(name, url=known.get(name, address))
     there.create(TABLES)
     session = there.connect()
     session.execute("""INSERT INTO "Order" ("Id", "Text", "Letter") VALUES (1, 'a', 'a'), (2, 'B', 'B')""")
     assert fetch(session, 'SELECT MIN("Text"), RTRIM(MIN("Letter")) FROM "Order"') == [("B", "B")]
     session.close()
     there.remove(TABLES)
-    there.close()
 
 
 # A private server
 
 
-def test_who_joins_a_server_on_a_port_leaves_its_role_alone(tmp_path: Path) -> None:
-    first, joining = (engine("postgresql+tcp", tmp_path) for _ in range(2))
-    written = []
-    for each in (first, joining):
-        each.open()
-        written.append(fetch(first.session, "SELECT CAST(xmin AS text) FROM pg_authid WHERE rolname = 'loopback'"))
-    assert written[0] == written[1] != []
-    joining.close()
-    first.close()
+def test_who_joins_a_server_on_a_port_leaves_its_role_alone(opened: Opened) -> None:
+    role = "SELECT CAST(xmin AS text) FROM pg_authid WHERE rolname = 'loopback'"
+    first, joining = (fetch(opened("postgresql+tcp").session, role) for _ in range(2))
+    assert first == joining != []
 
 
 @pytest.mark.parametrize("name", ["postgresql", "postgresql+pq", "postgresql+asyncpg"])
-def test_the_writes_of_a_transaction_are_prepared_once(name: str, tmp_path: Path) -> None:
-    there = engine(name, tmp_path)
-    there.open()
+def test_the_writes_of_a_transaction_are_prepared_once(name: str, opened: Opened) -> None:
+    there = opened(name)
     there.create_store(Records(count=5))
-    session: Any = there.connect()
+    session = there.connect()
     insert = session.prepare_insert_many()
     insert([(bytes([number]), b"") for number in range(5)])
     query = "SELECT CAST(generic_plans + custom_plans AS integer) FROM pg_prepared_statements"
     assert fetch(session, f"{query} WHERE statement LIKE 'INSERT%'") == [(5,)]
-    session.close()
-    there.close()
 
 
-def test_a_folder_without_programs_is_told(tmp_path: Path) -> None:
+def test_a_folder_without_programs_is_told(opened: Opened) -> None:
     with pytest.raises(Unavailable, match="no programs initdb and postgres in /nowhere"):
-        engine("postgresql", tmp_path, bin="/nowhere").open()
+        opened("postgresql", bin="/nowhere")
 
 
 @pytest.mark.parametrize("program", ["initdb", "postgres"])
-def test_a_program_that_fails_is_told_with_its_words(program: str, server: SQLEngine, tmp_path: Path) -> None:
+def test_a_program_that_fails_is_told_with_its_words(program: str, server: SQLEngine, opened: Opened) -> None:
     before = len(os.listdir("/proc/self/fd"))
     with tempfile.TemporaryDirectory(dir="/tmp") as programs:  # the server's user must be able to enter it
         os.chmod(programs, 0o755)
@@ -226,7 +206,7 @@ def test_a_program_that_fails_is_told_with_its_words(program: str, server: SQLEn
             path.write_text(f"#!/bin/sh\n{failing if name == program else real}\n")
             path.chmod(0o755)
         with pytest.raises(ServerFailed, match=r"ended with status 3.*something is wrong"):
-            engine("postgresql", tmp_path, bin=programs).open()
+            opened("postgresql", bin=programs)
     assert len(os.listdir("/proc/self/fd")) == before
 
 
@@ -265,7 +245,7 @@ def busy(postmaster: int) -> bool:
     return any("SELECT" in "".join(each.cmdline()) for each in psutil.Process(postmaster).children())
 
 
-def test_what_a_killed_process_leaves_is_opened_again(tmp_path: Path) -> None:
+def test_what_a_killed_process_leaves_is_opened_again(opened: Opened, tmp_path: Path) -> None:
     """And with the process its server has gone, whose lock files and shared memory are in nobody's way."""
     code = (
         "import os, pathlib, signal\n"
@@ -281,7 +261,4 @@ def test_what_a_killed_process_leaves_is_opened_again(tmp_path: Path) -> None:
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=1200, check=False)
     assert done.returncode == -signal.SIGKILL, done.stderr
     assert until(lambda: not any(psutil.pid_exists(int(pid)) for pid in done.stdout.split()))
-    again = engine("postgresql", tmp_path)
-    again.open()
-    assert list(again.session.prepare_query("SELECT * FROM kept")()) == [(1,)]
-    again.close()
+    assert fetch(opened("postgresql").session, "SELECT * FROM kept") == [(1,)]

@@ -21,7 +21,7 @@ from dbbench.suite.model import Tier
 from dbbench.testing import KeyValueContract
 from dbbench.testing.contract import usable
 from dbbench_plugins.redis import _where
-from tests.conftest import run_suite, summary
+from tests.conftest import Opened, run_suite, summary
 from tests.system.test_acknowledged import RECORDS as SUITE
 
 pytestmark = pytest.mark.matrix
@@ -66,10 +66,6 @@ def listening(server: Any) -> Iterator[str]:
     server.config_set("no-appendfsync-on-rewrite", "no")
 
 
-def at(kind: type[Engine], folder: Path, url: str, tier: Tier = Tier.MEMORY) -> Engine:
-    return kind(Setup(folder, tier, url=url))
-
-
 class TestRedisAtURL(KeyValueContract):
     engine = "redis"
 
@@ -92,12 +88,9 @@ class TestRedisAtURL(KeyValueContract):
         ("redis://:s3cret@127.0.0.1:s3cret/0", "this is no URL like"),
     ],
 )
-def test_a_server_that_can_not_be_used_says_what_to_do(
-    kind: type[Engine], listening: str, tmp_path: Path, url: str, words: str
-) -> None:
-    engine = at(kind, tmp_path, url.format(listening))
+def test_a_server_that_can_not_be_used_says_what_to_do(listening: str, opened: Opened, url: str, words: str) -> None:
     with pytest.raises(ServerFailed, match=words) as raised:
-        engine.open()
+        opened("redis", Tier.MEMORY, url.format(listening))
     assert "s3cret" not in str(raised.value)
     assert "wr0ng" not in str(raised.value)
 
@@ -119,7 +112,7 @@ def test_the_scheme_says_whether_the_connection_is_encrypted(scheme: str, encryp
 def test_another_product_is_no_redis(
     kind: type[Engine], tmp_path: Path, said: dict[str, str], product: str, publication: Publication
 ) -> None:
-    engine: Any = at(kind, tmp_path, "redis://host/0")
+    engine: Any = kind(Setup(tmp_path, Tier.MEMORY, url="redis://host/0"))
     engine._client = lambda: SimpleNamespace(info=lambda _: {"redis_version": "7.2.0", **said})
     engine._look()
     ((name, number),) = engine.server_versions().items()
@@ -127,43 +120,37 @@ def test_another_product_is_no_redis(
     assert (engine.info().title, engine.info().publication) == (f"{name} (redis-py)", publication)
 
 
-def test_a_database_with_keys_in_it_is_refused_and_left_as_it_is(
-    kind: type[Engine], listening: str, tmp_path: Path
-) -> None:
+def test_a_database_with_keys_in_it_is_refused_and_left_as_it_is(listening: str, opened: Opened) -> None:
     import redis
 
     host, _, port = listening.partition(":")
     client = redis.Redis(host, int(port), db=2, password="s3cret")
     client.set("theirs", "value")
-    engine = at(kind, tmp_path, f"redis://:s3cret@{listening}/2")
-    engine.open()
+    engine = opened("redis", Tier.MEMORY, f"redis://:s3cret@{listening}/2")
     with pytest.raises(Unsupported, match="has 1 keys in it: name an empty one"):
         engine.create_store(RECORDS.shape)
-    engine.close()
     assert client.get("theirs") == b"value"
     client.close()
 
 
-def test_ours_is_removed_and_nothing_of_another_database(kind: type[Engine], listening: str, tmp_path: Path) -> None:
+def test_ours_is_removed_and_nothing_of_another_database(listening: str, opened: Opened) -> None:
     import redis
 
     host, _, port = listening.partition(":")
     theirs = redis.Redis(host, int(port), db=2, password="s3cret")
     ours = redis.Redis(host, int(port), db=3, password="s3cret")
     theirs.set("theirs", "value")
-    engine = at(kind, tmp_path, f"redis://:s3cret@{listening}/3")
-    engine.open()
+    engine = opened("redis", Tier.MEMORY, f"redis://:s3cret@{listening}/3")
     engine.create_store(RECORDS.shape)
-    engine.connect().prepare_insert()(b"key", b"value")  # type: ignore[attr-defined]
+    engine.connect().prepare_insert()(b"key", b"value")
     assert ours.dbsize() == 1
     engine.remove({})
-    engine.close()
     assert (ours.dbsize(), theirs.get("theirs")) == (0, b"value")
     ours.close()
     theirs.close()
 
 
-def test_a_server_gives_the_tier_that_it_is_set_to(kind: type[Engine], listening: str, tmp_path: Path) -> None:
+def test_a_server_gives_the_tier_that_it_is_set_to(listening: str, opened: Opened) -> None:
     import redis
 
     host, _, port = listening.partition(":")
@@ -176,13 +163,10 @@ def test_a_server_gives_the_tier_that_it_is_set_to(kind: type[Engine], listening
         ("appendonly", "no", Tier.MEMORY, Tier.PROCESS),
     ):
         client.config_set(setting, value)
-        engine = at(kind, tmp_path, url)
-        engine.open()
-        assert engine.info().tier is given
-        engine.close()
+        assert opened("redis", Tier.MEMORY, url).info().tier is given
         if refused:
             with pytest.raises(Unsupported, match=f"{setting} is {value}"):
-                at(kind, tmp_path, url, refused).open()
+                opened("redis", refused, url)
     client.close()
 
 
@@ -205,12 +189,11 @@ def test_a_private_server_that_is_killed_is_told(kind: type[Engine], tmp_path: P
     assert not list(tmp_path.glob("*.sock"))
 
 
-def test_a_private_server_that_does_not_start_says_why(kind: type[Engine], tmp_path: Path) -> None:
+def test_a_private_server_that_does_not_start_says_why(opened: Opened, tmp_path: Path) -> None:
     (tmp_path / "data").mkdir()
     (tmp_path / "data" / "appendonlydir").write_text("in the way")
-    engine = kind(Setup(tmp_path, Tier.POWER))
     with pytest.raises(ServerFailed, match="ended with status 1"):
-        engine.open()
+        opened("redis", Tier.POWER)
 
 
 def test_what_is_in_memory_alone_or_seen_by_one_client_is_wrong(listening: str, tmp_path: Path) -> None:

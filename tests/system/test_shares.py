@@ -6,9 +6,10 @@ from typing import Any
 
 import pytest
 
-from dbbench.engine import Setup, Shares, Tier, fetch
+from dbbench.engine import Shares, Tier, fetch
 from dbbench.suite.dataset import Records
 from dbbench.testing.contract import usable
+from tests.conftest import Opened
 
 pytestmark = pytest.mark.matrix
 _MIB = 2**20
@@ -67,44 +68,33 @@ CACHES: dict[str, tuple[str, Callable[[Any], object], str, str]] = {
 }  # fmt: skip
 
 
-def opened(name: str, folder: Path, options: dict[str, object]) -> Any:
-    """The engine, opened at its weakest tier in a folder of its own."""
-    folder.mkdir()
+def weakest(name: str) -> Tier:
+    """The first tier that an engine has."""
     kind = usable(name)
-    tier = min(Tier, key=lambda tier: tier not in kind.durability)
-    engine = kind(Setup(folder, tier, options, shares=Shares(96, 96, 4096)))
-    engine.open()
-    return engine
+    return min(Tier, key=lambda tier: tier not in kind.durability)
 
 
 @pytest.mark.parametrize("name", CACHES)
-def test_an_engine_takes_its_share_unless_it_is_left_as_installed(name: str, tmp_path: Path) -> None:
+def test_an_engine_takes_its_share_unless_it_is_left_as_installed(name: str, opened: Opened, tmp_path: Path) -> None:
     option, ask, of_80, installed = CACHES[name]
     found = {}
     for case, options in ("share", {}), ("set", {option: "80"}), ("installed", {option: "as-installed"}):
-        engine = opened(name, tmp_path / case, options)
-        try:
-            found[case] = str(ask(engine))
-        finally:
-            engine.close()
+        engine = opened(name, weakest(name), folder=tmp_path / case, shares=Shares(96, 96, 4096), **options)
+        found[case] = str(ask(engine))
+        engine.close()
     assert len(set(found.values())) == 3, found
     assert found["set"] == of_80
     assert found["installed"] == (installed or found["installed"])
 
 
-def test_a_cache_of_berkeley_db_may_be_larger_than_a_gib(tmp_path: Path) -> None:
-    engine = opened("berkeleydb", tmp_path / "data", {"cache_mib": 1100})
-    assert set_aside(engine) == 1100
-    engine.close()
+def test_a_cache_of_berkeley_db_may_be_larger_than_a_gib(opened: Opened) -> None:
+    assert set_aside(opened("berkeleydb", weakest("berkeleydb"), cache_mib=1100)) == 1100
 
 
 @pytest.mark.parametrize(("name", "part"), [("h2", 2), ("hsqldb", 8), ("derby", 16)])
-def test_a_share_of_a_heap_leaves_room_for_objects(name: str, part: int, tmp_path: Path) -> None:
-    kind = usable(name)
+def test_a_share_of_a_heap_leaves_room_for_objects(name: str, part: int, opened: Opened, tmp_path: Path) -> None:
     for case, options in ("share", {}), ("set", {"cache_mib": 4000}):
-        (tmp_path / case).mkdir()
-        engine: Any = kind(Setup(tmp_path / case, Tier.POWER, options, shares=Shares(4000, 4000, 4096)))
-        engine.open()
+        engine = opened(name, Tier.POWER, folder=tmp_path / case, shares=Shares(4000, 4000, 4096), **options)
         heap, cache = engine.settings()["heap_mib"], engine.options.cache_mib
         engine.close()
         assert cache == (4000 if case == "set" else min(4000, heap // part))

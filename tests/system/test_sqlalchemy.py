@@ -1,17 +1,16 @@
 """Databases at a SQLAlchemy URL: what becomes of a wrong one, and of a suite's statements on the way through Core."""
 
 import traceback
-from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
-from dbbench.engine.base import Setup
 from dbbench.engine.sql.session import SQLEngine, fetch
 from dbbench.errors import ServerFailed, TrialError, Unavailable, Unsupported
 from dbbench.suite.model import Tier
-from dbbench.testing.contract import usable
 from dbbench_plugins.sqlalchemy.core import CoreDialect
+from tests.conftest import Opened
 from tests.tables import table_of
 
 pytestmark = pytest.mark.matrix
@@ -20,18 +19,9 @@ PASSWORD = "geheim4711"
 TABLES = {"select": table_of({"key": "integer", "Group": "varchar(20)"})}
 
 
-def engine_at(url: str, tmp_path: Path) -> SQLEngine:
-    found = usable("sqlalchemy")(Setup(tmp_path, Tier.POWER, {}, url))
-    assert isinstance(found, SQLEngine)
-    return found
-
-
 @pytest.fixture
-def engine(tmp_path: Path) -> Iterator[SQLEngine]:
-    found = engine_at(f"sqlite:///{tmp_path}/core.db", tmp_path)
-    found.open()
-    yield found
-    found.close()
+def engine(opened: Opened, tmp_path: Path) -> Any:
+    return opened("sqlalchemy", Tier.POWER, f"sqlite:///{tmp_path}/core.db")
 
 
 @pytest.mark.parametrize(
@@ -45,13 +35,12 @@ def engine(tmp_path: Path) -> Iterator[SQLEngine]:
     ],
 )  # fmt: skip
 def test_a_wrong_url_is_an_outcome_with_a_name_and_no_password(
-    url: str, kind: type[TrialError], words: str, tmp_path: Path
+    url: str, kind: type[TrialError], words: str, opened: Opened
 ) -> None:
     if "pymysql" in url:
         pytest.importorskip("pymysql")
-    engine = engine_at(url.format(password=PASSWORD), tmp_path)
     with pytest.raises(kind, match=words.replace("+", r"\+")) as raised:
-        engine.open()
+        opened("sqlalchemy", Tier.POWER, url.format(password=PASSWORD))
     assert PASSWORD not in "".join(traceback.format_exception(raised.value))
 
 
@@ -84,7 +73,6 @@ def test_a_statement_arrives_as_it_is_written(engine: SQLEngine) -> None:
     assert fetch(session, f"SELECT '{text}'") == [(text,)]
     call = session.prepare_call(f"""SELECT '{text}?''?' AS "a?:b", ?, '?', ?""", 1)  # type: ignore[attr-defined]
     assert tuple(call(1, 2)) == (f"{text}?'?", 1, "?", 2)
-    session.close()
 
 
 def test_names_are_always_quoted(engine: SQLEngine) -> None:
@@ -102,6 +90,4 @@ def test_a_table_that_is_there_stays(engine: SQLEngine) -> None:
     engine.create(TABLES)
     with pytest.raises(Unsupported, match="already has a table"):
         engine.create(TABLES)
-    session = engine.connect()
-    assert fetch(session, 'SELECT COUNT(*) FROM "select"') == [(0,)]
-    session.close()
+    assert fetch(engine.connect(), 'SELECT COUNT(*) FROM "select"') == [(0,)]

@@ -23,6 +23,7 @@ from dbbench.workloads.contents import _check_figures, _compare, check_added, ch
 from dbbench.workloads.context import Added, StepContext, StepsSoFar
 from dbbench.workloads.ondisk import on_disk, others, processes
 from dbbench_plugins.sqlite import SQLite
+from tests.conftest import Opened
 
 TABLE = pa.table({"Id": pa.array(range(20_000), pa.int32()), "Name": [f"n{number}" for number in range(20_000)]})
 
@@ -162,7 +163,7 @@ BODY = {
 
 
 @pytest.fixture
-def updated(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[StepContext]:
+def updated(opened: Opened, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> StepContext:
     """SQLite with two tables, of which one has a key that is one sequence and the other has two parts; T2 is empty."""
     monkeypatch.setenv("DBBENCH_CACHE", str(tmp_path / "cache"))
     (tmp_path / "t2.csv").write_text("Id,A\n")
@@ -175,8 +176,7 @@ def updated(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[StepCon
         "T2": {"rows": {"file": "t2.csv"}, "primary_key": "Id", "columns": {"Id": plain, "A": plain}},
     }
     dataset = Dataset.model_validate({"seed": 1, "tables": tables})
-    engine = SQLite(Setup(tmp_path, Tier.MEMORY))
-    engine.open()
+    engine = opened("sqlite", Tier.MEMORY)
     engine.create(dataset.tables)
     files, session = materialise(dataset, folder=tmp_path), engine.connect()
     rows = {"T": 50, "U": 50, "T2": 0}
@@ -185,9 +185,7 @@ def updated(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[StepCon
         insert = session.prepare_load(name, dataset.tables[name])
         for batch in files.stream(name):
             insert(list(zip(*(column.to_pylist() for column in batch.columns), strict=True)))
-    yield StepContext(engine, session, dataset.tables, files, {}, known)
-    session.close()
-    engine.close()
+    return StepContext(engine, session, dataset.tables, files, {}, known)
 
 
 def after(context: StepContext, sql: str, done: str = "") -> dict[str, str]:

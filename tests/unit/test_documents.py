@@ -22,6 +22,7 @@ from dbbench.engine import Dialect, Setup, Tier, Unsupported, fetch
 from dbbench.errors import WrongAnswer
 from dbbench.suite.dataset import Dataset, flattened
 from dbbench_plugins.sqlite import SQLite
+from tests.conftest import Opened
 from tests.tables import table_of
 
 ROWS = CHUNK_ROWS + 5
@@ -233,30 +234,23 @@ def test_another_document_is_wrong(given: Any, words: str) -> None:
     assert words in str(caught.value)
 
 
-def test_an_engine_without_a_type_for_documents_says_so(tmp_path: Path) -> None:
+def test_an_engine_without_a_type_for_documents_says_so(opened: Opened) -> None:
     class NoDocuments(SQLite):
         sql = Dialect()
 
-    engine = NoDocuments(Setup(tmp_path, Tier.MEMORY))
-    engine.open()
     with pytest.raises(Unsupported, match="no column type for json is known"):
-        engine.create(DATASET.tables)
-    engine.close()
+        opened(NoDocuments, Tier.MEMORY).create(DATASET.tables)
 
 
 @pytest.mark.parametrize("name", ["Doc", "VALUES"])
-def test_sqlite_keeps_documents_in_its_binary_form(name: str, tmp_path: Path) -> None:
-    apsw = pytest.importorskip("dbbench_plugins.apsw")
-    pytest.importorskip("apsw")
-    engine = apsw.APSW(Setup(tmp_path, Tier.MEMORY, {"documents": "jsonb"}))
-    engine.open()
+def test_sqlite_keeps_documents_in_its_binary_form(name: str, opened: Opened) -> None:
+    engine = opened("sqlite+apsw", Tier.MEMORY, documents="jsonb")
     tables = {name: DATASET.tables["Doc"]}
     engine.create(tables)
     session = engine.connect()
     session.prepare_load(name, tables[name])([(1, TEXTS[0])])
     session.prepare_statement(engine.sql.translate(f"UPDATE {name} SET Body = json_set(Body, '$.name', 'x')", tables))()
     assert fetch(session, f'SELECT typeof("Body"), "Body" ->> \'name\' FROM "{name}"') == [("blob", "x")]
-    engine.close()
 
 
 def test_sqlite_without_a_binary_form_says_so(tmp_path: Path) -> None:

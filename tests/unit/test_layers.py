@@ -4,8 +4,9 @@ from pathlib import Path
 
 import pytest
 
-from dbbench.engine import Setup, Tier, registry
+from dbbench.engine import registry
 from dbbench.errors import UserError
+from tests.conftest import Opened
 from tests.plugins import declare
 from tests.tables import table_of
 
@@ -84,23 +85,18 @@ def test_a_new_base_gets_every_layer_of_its_toolkit_and_a_new_layer_every_base(o
 
 
 @pytest.mark.parametrize("name", ["outside+orm", "outside+core-text", "sqlite+plain", "outside+plain", "outside+own"])
-def test_they_give_objects_over_each_other(outside: Path, name: str) -> None:
+def test_they_give_objects_over_each_other(outside: Path, opened: Opened, name: str) -> None:
     pytest.importorskip("sqlalchemy")
-    (outside / "data").mkdir()
-    engine = registry.load(name)(Setup(outside / "data", Tier.PROCESS))
+    engine = opened(name, folder=outside / "data")
     base = engine.base_engine
-    engine.open()
     engine.create({"T": TABLE})
     filling = base.connect()
     filling.begin_load({"T": TABLE})
     filling.prepare_load("T", TABLE)([(7, "seven")])
     filling.commit()
     filling.close()
-    session = engine.connect()
-    found = session.prepare_get("T", TABLE)(7)
+    found = engine.connect().prepare_get("T", TABLE)(7)
     assert (found.Id, found.Name) == (7, "seven")
-    session.close()
-    engine.close()
     base_name = name.partition("+")[0]
     assert (engine.name, type(base).name, type(base).name) == (name, base_name, base_name)
     assert engine.info().title.startswith("Outside (" if base_name == "outside" else "SQLite (")

@@ -5,25 +5,17 @@ from pathlib import Path
 
 import pytest
 
-from dbbench.engine import Setup, Tier
-from dbbench.testing.contract import usable
+from tests.conftest import Opened
 
 
-def test_the_release_inside_the_driver_is_known(tmp_path: Path) -> None:
-    engine = usable("rocksdb")(Setup(tmp_path, Tier.PROCESS))
-    engine.open()
-    try:
-        assert re.fullmatch(r"\d+\.\d+\.\d+", engine.server_versions()["RocksDB"])
-    finally:
-        engine.close()
+def test_the_release_inside_the_driver_is_known(opened: Opened) -> None:
+    assert re.fullmatch(r"\d+\.\d+\.\d+", opened("rocksdb").server_versions()["RocksDB"])
 
 
 @pytest.mark.parametrize(("options", "filtered"), [({}, True), ({"bloom_bits": "0"}, False)])
 def test_its_tables_have_a_filter_unless_it_is_turned_off(
-    options: dict[str, str], filtered: bool, tmp_path: Path
+    options: dict[str, str], filtered: bool, opened: Opened, tmp_path: Path
 ) -> None:
-    engine = usable("rocksdb")(Setup(tmp_path, Tier.PROCESS, options))
-    engine.open()
-    engine.close()
+    opened("rocksdb", **options).close()
     (written,) = (tmp_path / "data").glob("OPTIONS-*")
     assert ("filter_policy=nullptr" in written.read_text()) != filtered

@@ -3,24 +3,21 @@
 import sqlite3
 import threading
 from pathlib import Path
-from typing import Any
 
 import pytest
 
 from dbbench.engine import Setup, Shares, SQLSession, Tier, Unavailable, Unsupported, fetch, registry
 from dbbench_plugins import sqlite, sqlite_library
 from dbbench_plugins.sqlite import SQLite, rows
+from tests.conftest import Opened
 from tests.tables import table_of
 
 TABLES = {"T": table_of({"Id": "integer", "Part": "integer"}, rows=100, indexes=["Part"])}
 
 
 @pytest.mark.parametrize("name", ["sqlite", "sqlite+apsw"])
-def test_a_checkpoint_that_a_reader_holds_up_is_an_error(tmp_path: Path, name: str) -> None:
-    if name == "sqlite+apsw":
-        pytest.importorskip("apsw")
-    engine = registry.load(name)(Setup(tmp_path, Tier.PROCESS, {"busy_seconds": 0}))
-    engine.open()
+def test_a_checkpoint_that_a_reader_holds_up_is_an_error(opened: Opened, name: str) -> None:
+    engine = opened(name, busy_seconds=0)
     reader, writer = engine.connect(), engine.connect()
     writer.execute("CREATE TABLE T (Id INTEGER)")
     reader.execute("BEGIN")
@@ -30,8 +27,6 @@ def test_a_checkpoint_that_a_reader_holds_up_is_an_error(tmp_path: Path, name: s
         engine.flush()
     reader.execute("COMMIT")
     engine.flush()
-    for opened in (reader, writer, engine):
-        opened.close()
 
 
 @pytest.mark.parametrize(
@@ -60,10 +55,9 @@ def test_a_connection_whose_pragma_fails_is_closed(tmp_path: Path, name: str) ->
     assert {*threading.enumerate()} <= before
 
 
-def test_texts_are_unsupported_where_sqlite_has_no_fts5(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    engine = registry.load("sqlite")(Setup(tmp_path, Tier.PROCESS, {}))
-    engine.open()
-    session: Any = engine.connect()
+def test_texts_are_unsupported_where_sqlite_has_no_fts5(opened: Opened, monkeypatch: pytest.MonkeyPatch) -> None:
+    engine = opened("sqlite")
+    session = engine.connect()
     session.execute("CREATE TABLE texts (id INTEGER PRIMARY KEY, body TEXT)")
     session.prepare_text_index()()
     found = rows(engine.connection, "PRAGMA module_list")
@@ -72,8 +66,6 @@ def test_texts_are_unsupported_where_sqlite_has_no_fts5(tmp_path: Path, monkeypa
         session.prepare_text_index()
     monkeypatch.setattr(sqlite, "rows", lambda *_: [])  # as before SQLite 3.30
     session.prepare_text_index()
-    session.close()
-    engine.close()
 
 
 @pytest.mark.parametrize("name", ["sqlite", "sqlite+apsw"])
@@ -91,27 +83,23 @@ def test_texts_are_unsupported_where_sqlite_has_no_fts5(tmp_path: Path, monkeypa
     ],
 )
 def test_the_tier_follows_from_the_settings(
-    name: str, asked: Tier, options: dict[str, str], tier: Tier, has: tuple[str, str], tmp_path: Path
+    name: str, asked: Tier, options: dict[str, str], tier: Tier, has: tuple[str, str], opened: Opened
 ) -> None:
-    if name == "sqlite+apsw":
-        pytest.importorskip("apsw")
-    engine = registry.load(name)(Setup(tmp_path, asked, options))
-    engine.open()
+    engine = opened(name, asked, **options)
     session = engine.connect()
     assert engine.info().tier is tier
     assert (engine.settings()["journal_mode"], engine.settings()["synchronous"]) == has
-    client = type(engine)(Setup(tmp_path, engine.tier, engine.options.model_dump()))  # as a process of clients is told
+    # As a process of clients is told.
+    client = type(engine)(Setup(engine.directory, engine.tier, engine.options.model_dump()))
     assert [client.pragmas()[name] for name in ("journal_mode", "synchronous")] == [*has]
     for setting, value in engine.durability[tier].items():
         assert fetch(session, engine.sync_queries[setting]) == [(value,)]
-    session.close()
-    engine.close()
-    other = registry.load(name)(Setup(tmp_path, asked))
+    other = registry.load(name)(Setup(engine.directory, asked))
     assert other.info().tier is asked
 
 
 @pytest.mark.parametrize("name", ["sqlite", "sqlalchemy"])
-def test_each_index_has_a_name_of_its_own_that_is_not_too_long(name: str, tmp_path: Path) -> None:
+def test_each_index_has_a_name_of_its_own_that_is_not_too_long(name: str, opened: Opened, tmp_path: Path) -> None:
     url = ""
     if name == "sqlalchemy":
         pytest.importorskip(name)
@@ -120,8 +108,7 @@ def test_each_index_has_a_name_of_its_own_that_is_not_too_long(name: str, tmp_pa
     tables = {
         table: table_of({"Id": "integer", column: "integer"}, indexes=[column]) for table, column in columns.items()
     }
-    engine = registry.load(name)(Setup(tmp_path, Tier.PROCESS, url=url))
-    engine.open()
+    engine = opened(name, url=url)
     engine.create(tables)
     session = engine.connect()
     session.each(session.create_indexes(tables))()
@@ -129,11 +116,9 @@ def test_each_index_has_a_name_of_its_own_that_is_not_too_long(name: str, tmp_pa
     found = [index for (index,) in fetch(session, "SELECT name FROM sqlite_schema WHERE type = 'index'")]
     assert "ix_order_item_code" in found
     assert max(map(len, found)) <= 63
-    session.close()
-    engine.close()
 
 
-def test_of_tables_that_cannot_be_made_only_those_are_dropped_that_were(tmp_path: Path) -> None:
+def test_of_tables_that_cannot_be_made_only_those_are_dropped_that_were(opened: Opened) -> None:
     """Whether one is there is asked of a server at a URL, which may err."""
 
     class Errs(SQLite):
@@ -143,24 +128,20 @@ def test_of_tables_that_cannot_be_made_only_those_are_dropped_that_were(tmp_path
             self.looks += 1
             return self.looks > 2 and super()._has(session, name)
 
-    engine = Errs(Setup(tmp_path, Tier.PROCESS))
-    engine.open()
+    engine = opened(Errs)
     engine.url = "sqlite://somebody's"
     session = engine.connect()
     session.execute("CREATE TABLE Theirs (precious)")
     with pytest.raises(sqlite3.OperationalError, match="already exists"):
         engine.create({"Ours": TABLES["T"], "Theirs": TABLES["T"]})
     assert fetch(session, "SELECT name FROM sqlite_schema") == [("Theirs",)]
-    session.close()
-    engine.close()
 
 
 @pytest.mark.parametrize(("options", "parts"), [({}, 3), ({"statistics": "false"}, 2)])
 def test_a_load_ends_with_statistics_unless_they_are_turned_off(
-    options: dict[str, str], parts: int, tmp_path: Path
+    options: dict[str, str], parts: int, opened: Opened
 ) -> None:
-    engine = registry.load("sqlite")(Setup(tmp_path, Tier.PROCESS, options))
-    engine.open()
+    engine = opened("sqlite", **options)
     engine.create(TABLES)
     session = engine.connect()
     session.begin_load(TABLES)
@@ -173,8 +154,6 @@ def test_a_load_ends_with_statistics_unless_they_are_turned_off(
     assert len(counted) == parts - 2
     if counted:
         assert ("T", "100 15") in fetch(session, "SELECT tbl, stat FROM sqlite_stat1 WHERE idx IS NOT NULL")
-    session.close()
-    engine.close()
 
 
 @pytest.mark.parametrize(
@@ -203,20 +182,16 @@ def of_2006(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.mark.usefixtures("of_2006")
-def test_a_library_of_2006_takes_its_cache_in_pages(tmp_path: Path) -> None:
-    engine = registry.load("sqlite+library")(Setup(tmp_path, Tier.PROCESS, {"cache_mib": 3, "page_size": "8192"}))
-    engine.open()
+def test_a_library_of_2006_takes_its_cache_in_pages(opened: Opened) -> None:
+    engine = opened("sqlite+library", cache_mib=3, page_size="8192")
     assert fetch(engine.connect(), "PRAGMA cache_size") == [(3 * 128,)]
-    engine.close()
 
 
 @pytest.mark.usefixtures("of_2006")
-def test_a_library_of_2006_is_driven_without_what_came_later(tmp_path: Path) -> None:
-    kind = registry.load("sqlite+library")
+def test_a_library_of_2006_is_driven_without_what_came_later(opened: Opened) -> None:
     with pytest.raises(Unsupported, match="can't give durability power"):
-        kind(Setup(tmp_path, Tier.POWER)).open()
-    engine = kind(Setup(tmp_path, Tier.PROCESS))
-    engine.open()
+        opened("sqlite+library", Tier.POWER)
+    engine = opened("sqlite+library")
     assert engine.settings()["journal_mode"] == "DELETE"
     session = engine.connect()
     assert session.indexed("T") is None
@@ -231,8 +206,6 @@ def test_a_library_of_2006_is_driven_without_what_came_later(tmp_path: Path) -> 
         connection.execute("INSERT INTO T VALUES (?, ?)", (1, "again"))
     assert caught.value.sqlite_errorcode & 0xFF == 19
     engine.flush()
-    for opened in (session, engine):
-        opened.close()
 
 
 @pytest.mark.parametrize(
@@ -247,11 +220,6 @@ def test_what_is_no_library_of_sqlite_is_refused(tmp_path: Path, name: str, word
         registry.load("sqlite+library").available_with({"library": str(given)})
 
 
-def test_a_search_of_vectors_alone_refuses_tables(tmp_path: Path) -> None:
-    pytest.importorskip("sqlite_vec")
-    pytest.importorskip("apsw")
-    engine = registry.load("sqlite+vec")(Setup(tmp_path, Tier.PROCESS, {}))
-    engine.open()
+def test_a_search_of_vectors_alone_refuses_tables(opened: Opened) -> None:
     with pytest.raises(Unsupported, match=r"sqlite\+vec answers no SQL"):
-        engine.create(TABLES)
-    engine.close()
+        opened("sqlite+vec").create(TABLES)
