@@ -18,11 +18,15 @@ def until(condition: Callable[[], object], seconds: float = 300) -> bool:
     return False
 
 
-def of_run(folder: Path) -> list[psutil.Process]:
-    """Every process that was started for a run in the folder: they have its path in their environment."""
+def of_run(folder: Path, module: str = "") -> list[psutil.Process]:
+    """The processes of a run in a folder, whose path they have in their command or environment: all, or a module's.
+
+    In the order in which they were started.
+    """
     found = []
     for process in psutil.process_iter():
         with contextlib.suppress(psutil.Error):
-            if any(str(folder) in text for text in process.environ().values()):
+            command = " ".join(process.cmdline())
+            if module in command and any(str(folder) in text for text in (command, *process.environ().values())):
                 found.append(process)
     return found

@@ -35,16 +35,6 @@ TWICE = suite_text(
 )
 
 
-def children(process: subprocess.Popen[bytes], module: str) -> list[psutil.Process]:
-    """Those of a process, and their own, that run a module."""
-    found = []
-    for child in psutil.Process(process.pid).children(recursive=True):
-        with contextlib.suppress(psutil.Error):
-            if module in child.cmdline():
-                found.append(child)
-    return found
-
-
 def free(run: Path) -> bool:
     """Whether nobody holds the lock of a run directory."""
     handle = os.open(run, os.O_RDONLY)
@@ -131,7 +121,7 @@ def test_the_supervisor_has_the_lock_too(tmp_path: Path, dbbench_here: Dbbench) 
     words = ("suite", "suite.yaml", "-e", "faulty-hangs", "--quick", "--out", "run")
     with started(tmp_path, *words, plugins=("faulty",)) as process:
         assert until(lambda: list(tmp_path.glob("run/trials/*hangs/work/data/*")))
-        supervisor, *_ = children(process, "dbbench.run.supervisor")  # the next was forked, and is no program yet
+        supervisor, *_ = of_run(tmp_path, "dbbench.run.supervisor")  # the next was forked, and is no program yet
         supervisor.suspend()  # as one that is slow to notice, with its worker still at work
         try:
             process.kill()

@@ -8,7 +8,6 @@ from contextlib import nullcontext
 from pathlib import Path
 from typing import cast
 
-import psutil
 import pytest
 
 from dbbench.datasets.cache import materialise
@@ -25,6 +24,7 @@ from dbbench.workloads import contention
 from dbbench.workloads.context import StepContext
 from tests.conftest import Rows, run_suite, small_disk, summary
 from tests.trials_here import no_null_engine, trials_here
+from tests.waiting import of_run
 
 pytestmark = pytest.mark.matrix
 
@@ -92,18 +92,8 @@ def test_a_round_does_not_find_what_a_failed_one_has_left(faulty: Rows) -> None:
 
 def test_nothing_is_left_behind(faulty: Rows, folder: Path) -> None:
     assert faulty
-    assert not [
-        process for process in psutil.process_iter(["cmdline"])
-        if str(folder) in " ".join(process.info["cmdline"] or ()) or _works_in(process, folder)
-    ]  # fmt: skip
+    assert not [*of_run(folder, "dbbench.run.worker"), *of_run(folder, "dbbench.loadgen.process")]
     assert not list(folder.glob("*/run/trials/*/work"))
-
-
-def _works_in(process: psutil.Process, folder: Path) -> bool:
-    try:
-        return "dbbench.loadgen.process" in process.cmdline() and str(folder) in process.environ().get("TMPDIR", "")
-    except psutil.Error:
-        return False
 
 
 #: Too few for all of the clients, and enough for a pool of 8.

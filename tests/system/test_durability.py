@@ -16,7 +16,7 @@ from dbbench.testing.contract import required, usable
 from dbbench.testing.suite_text import suite_text
 from tests.conftest import Dbbench, run_dbbench, started
 from tests.trials_here import trials_here
-from tests.waiting import until
+from tests.waiting import of_run, until
 
 pytestmark = pytest.mark.matrix
 
@@ -140,19 +140,13 @@ def test_without_strace_power_is_only_declared(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(("number", "status"), [(signal.SIGINT, 130), (signal.SIGTERM, 130), (signal.SIGKILL, -9)])
 def test_an_interrupted_check_leaves_nothing(tmp_path: Path, number: signal.Signals, status: int) -> None:
-    import psutil
-
-    def at_work() -> list[int]:
-        found = psutil.process_iter(["cmdline"])
-        return [one.pid for one in found if str(tmp_path) in " ".join(one.info["cmdline"] or ())]
-
     with started(tmp_path, "durability", "sqlite", "--tier", "process", "--kills", "1000") as process:
         assert until(lambda: list(tmp_path.glob("*/0/work/kills/*-wal")))
-        assert at_work()
+        assert of_run(tmp_path, "dbbench.durability.")
         os.kill(process.pid, number)
         output = process.communicate(timeout=1200)[0].decode()
     assert process.returncode == status, output
-    assert until(lambda: not at_work()), "a checker or writer is left"
+    assert until(lambda: not of_run(tmp_path)), "a checker or writer is left"
     assert until(lambda: list(tmp_path.rglob("*")) == [tmp_path / "temporary"]), "a directory is left"
     if number != signal.SIGKILL:
         assert output == "interrupted\n"

@@ -21,7 +21,7 @@ from dbbench.suite.loader import find_suite, load_suite
 from tests.conftest import Dbbench, started, summary
 from tests.trials_here import trials_here
 from tests.unit.orders import order
-from tests.waiting import until
+from tests.waiting import of_run, until
 
 pytestmark = pytest.mark.matrix
 
@@ -35,16 +35,6 @@ SEED = next(
 RUN = ["suite", "invoices", "--scale", "0.01", "-e", "sqlite", "-e", "faulty-hangs", "--rounds", "1", "--out", "run"]
 RUN += ["--seed", str(SEED), "--format", "csv"]
 FINISHED = ("suite", "invoices", "--scale", "0.01", "--quick", "-e", "sqlite", "--format", "csv", "--out", "run")
-
-
-def processes(folder: Path) -> list[psutil.Process]:
-    """Supervisors and workers of a run."""
-    found = []
-    for process in psutil.process_iter(["cmdline"]):
-        words = " ".join(process.info["cmdline"] or ())
-        if str(folder) in words and ("dbbench.run.supervisor" in words or "dbbench.run.worker" in words):
-            found.append(process)
-    return found
 
 
 def finished(folder: Path) -> dict[str, int]:
@@ -80,7 +70,7 @@ def test_an_interrupted_run_can_be_resumed(
     before = finished(tmp_path)
     assert process.returncode == status, output
     assert before
-    assert until(lambda: not processes(tmp_path)), "a supervisor or worker is left"
+    assert until(lambda: not of_run(tmp_path)), "a supervisor or worker is left"
     assert until(lambda: not list(tmp_path.glob("run/trials/*/work"))), "a work directory is left"
     assert until(lambda: not groups(process.pid)), "a control group is left"
     if number != signal.SIGKILL:
@@ -106,9 +96,8 @@ def test_a_stopped_supervisor_ends_its_trial_alone(tmp_path: Path, monkeypatch: 
 
     def stop(event: runner.Progress) -> None:
         if (event.trial.engine, event.step) == ("faulty-hangs", "join-2"):
-            for process in processes(tmp_path):
-                if "dbbench.run.supervisor" in process.cmdline():
-                    process.suspend()
+            for process in of_run(tmp_path, "dbbench.run.supervisor"):
+                process.suspend()
 
     with trials_here("sqlite"):
         runner.run_trials(ready, stop)
@@ -117,7 +106,7 @@ def test_a_stopped_supervisor_ends_its_trial_alone(tmp_path: Path, monkeypatch: 
     assert found["faulty-hangs", "join-2"].outcome == "failed"
     assert found["faulty-hangs", "join-2"].detail.startswith("its supervisor stopped responding")
     assert {step.outcome for (engine, _), step in found.items() if engine != "faulty-hangs"} == {"ok"}
-    assert not processes(tmp_path)
+    assert not of_run(tmp_path)
     assert not list(tmp_path.glob("run/trials/*/work"))
 
 

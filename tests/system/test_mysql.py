@@ -1,6 +1,5 @@
 """A private MariaDB that can't start, dies or hangs; one at a URL; and loads that the server would take in part."""
 
-import contextlib
 import gc
 import os
 import signal
@@ -37,7 +36,7 @@ from tests.slow_query import SLOW
 from tests.tables import one_table, table_of
 from tests.trials_here import trials_here
 from tests.unit.loaded import loaded
-from tests.waiting import until
+from tests.waiting import of_run, until
 
 pytestmark = pytest.mark.matrix
 
@@ -53,16 +52,6 @@ NOTES = table_of({"Id": "integer", "Note": "varchar(5)"}, rows=3)  # the tests b
 def made(name: str, directory: Path, tier: Tier = Tier.POWER, url: str = "") -> Any:
     directory.mkdir(exist_ok=True)
     return registry.load(name)(Setup(directory, tier, {}, url))
-
-
-def mariadbs(folder: Path) -> list[psutil.Process]:
-    """Those that work in a folder, whoever their parent is by now."""
-    found = []
-    for process in psutil.process_iter(["name"]):
-        with contextlib.suppress(psutil.Error):
-            if process.info["name"] == "mariadbd" and process.cwd().startswith(str(folder)):
-                found.append(process)
-    return found
 
 
 @pytest.fixture(scope="module")
@@ -338,7 +327,7 @@ def test_a_bad_program(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, script: 
     monkeypatch.setenv("PATH", f"{tmp_path}:{os.environ['PATH']}")
     with pytest.raises(ServerFailed, match=words):
         made("mysql", tmp_path / "data").open()
-    assert not mariadbs(tmp_path)
+    assert not of_run(tmp_path, "mariadbd")
 
 
 def test_a_path_that_it_can_not_take(opened: Opened, tmp_path: Path) -> None:
@@ -394,7 +383,7 @@ def test_servers_that_are_killed_or_hang_in_the_middle_of_a_step(tmp_path: Path)
 
     def next_in_the_query() -> list[psutil.Process]:
         at = [atomic_json.read(path)["running"] for path in tmp_path.glob("run/trials/*mysql*/steps.json")]
-        return [each for each in mariadbs(tmp_path) if each not in hits] if "slow" in at else []
+        return [each for each in of_run(tmp_path, "mariadbd") if each not in hits] if "slow" in at else []
 
     def hit() -> None:
         for number in (signal.SIGKILL, signal.SIGSTOP):
@@ -406,7 +395,7 @@ def test_servers_that_are_killed_or_hang_in_the_middle_of_a_step(tmp_path: Path)
         hitting = pool.submit(hit)
         rows = summary(run_suite(tmp_path, SLOW, ("mysql", "mysql+pymysql", "sqlite"), "--trial-timeout", "40"))
     hitting.result()
-    assert not mariadbs(tmp_path)
+    assert not of_run(tmp_path, "mariadbd")
     assert not [path for path in tmp_path.rglob("*") if path.is_socket()]
     assert {row["outcome"] for (_, engine), row in rows.items() if engine == "sqlite"} == {"ok"}
     killed, hung = sorted("{outcome}: {detail}".format_map(rows["slow", name]) for name in ("mysql", "mysql+pymysql"))
