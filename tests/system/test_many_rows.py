@@ -1,6 +1,7 @@
 """Many rows of CSV, imported: three queries on five databases, checked in three ways each, and an engine that lies.
 
-The files are made, and the queries answered, by the standard library alone.
+The files are made, and the queries answered, by the standard library alone. Five more queries have not one word about
+answers, as a new user writes them.
 """
 
 import csv
@@ -51,6 +52,29 @@ QUERIES = {
         {"sensor_id": "integer", "room": "varchar(40)", "known_ones": "bigint", "rank_no": "bigint"},
     ),
 }  # fmt: skip
+#: What a new user asks. Each groups or has a window, as the engine that lies does so in these.
+ASKED = {
+    "left-join": (
+        "SELECT s.sensor_id, COUNT(r.reading_id) AS n FROM sensors s LEFT JOIN readings r ON r.sensor_id = s.sensor_id "
+        "GROUP BY s.sensor_id"
+    ),
+    "window": (
+        "SELECT reading_id, SUM(celsius) OVER (PARTITION BY sensor_id ORDER BY taken, reading_id) AS total FROM readings"
+    ),
+    "cte": (
+        "WITH sent AS (SELECT sensor_id, SUM(celsius) AS total FROM readings GROUP BY sensor_id) "
+        "SELECT s.room, AVG(t.total) AS mean FROM sent t JOIN sensors s ON s.sensor_id = t.sensor_id "
+        "GROUP BY s.room ORDER BY mean DESC, s.room LIMIT 3"
+    ),
+    "correlated": (
+        "SELECT s.room, COUNT(*) AS n FROM sensors s "
+        "WHERE 10 < (SELECT AVG(r.celsius) FROM readings r WHERE r.sensor_id = s.sensor_id) GROUP BY s.room"
+    ),
+    "having": (
+        "SELECT s.room, COUNT(*) AS n FROM sensors s JOIN readings r ON r.sensor_id = s.sensor_id "
+        f"GROUP BY s.room HAVING COUNT(*) > {ROWS // ROOMS}"
+    ),
+}
 Reading = tuple[int, int, str, int | None, str]
 
 
@@ -109,13 +133,18 @@ def written(path: Path, header: list[str], rows: object) -> None:
 
 
 def steps(known: list[tuple[object, ...]]) -> str:
-    """Each query three times: with rows that were worked out here, with DuckDB's, and with what the engines agree on."""
+    """Each query three times: with rows that were worked out here, with DuckDB's, and with what the engines agree on.
+
+    And those of which nothing is said but the SQL.
+    """
     text = ""
     for name, (sql, columns) in QUERIES.items():
         given = {"columns": columns, "rows": known} if name == "rooms" else {"file": f"{name}.csv", "columns": columns}
         for way, answer in zip(WAYS, (given, {"engine": "duckdb"}, "agree"), strict=True):
             step = {"kind": "query", "name": f"{name}-{way}", "title": f"{name}, {way}", "sql": sql, "iterations": 1}
             text += f"      - {json.dumps({**step, 'answer': answer})}\n"
+    for name, sql in ASKED.items():
+        text += f"      - {json.dumps({'kind': 'query', 'name': name, 'title': name, 'sql': sql})}\n"
     return text
 
 
@@ -155,7 +184,7 @@ def run(tmp_path_factory: pytest.TempPathFactory, engines: list[str]) -> Path:
         suite.read_text().replace(key, f"{key}        indexes: [sensor_id]\n") + steps(rooms(rows)), "utf-8"
     )
     chosen = [word for name in (*engines, LIAR) for word in ("-e", name)]
-    how = ("--rounds", "1", "--trial-timeout", "3600", "--format", "csv", "--out", "run")
+    how = ("--rounds", "1", "--trial-timeout", "3600", "--format", "csv,md", "--out", "run")
     with no_null_engine(), trials_here():
         dbbench(folder, "suite", "mine.yaml", *how, *chosen, status=1)
     return folder / "run"
@@ -175,6 +204,17 @@ def test_honest_engines_are_right_and_the_liar_is_found(run: Path, engines: list
         total = f"{ROWS:,}" if query == "changes" else ""
         assert f"1 of {total}" in liar["detail"]
         assert "rows differ" in liar["detail"]
+
+
+@pytest.mark.parametrize("query", ASKED)
+def test_a_new_users_queries_are_verified_and_the_liar_is_found(run: Path, engines: list[str], query: str) -> None:
+    rows = summary(run)
+    # Firebird cuts a mean of decimals to their places.
+    right = [name for name in engines if name != "firebird" or "AVG" not in ASKED[query]]
+    found = {name: (rows[query, name]["outcome"], rows[query, name]["verified"]) for name in right}
+    assert found == dict.fromkeys(right, ("ok", "yes"))
+    assert rows[query, LIAR]["outcome"] == "wrong"
+    assert "Answer by DataFusion 55 from the same SQL." in (run / "report" / "index.md").read_text()
 
 
 def test_all_rows_are_loaded_as_they_are_in_the_file(run: Path, engines: list[str]) -> None:
