@@ -1,7 +1,11 @@
-"""A user's own file, from `dbbench import` to a report, with each way to check an answer; and an engine that lies."""
+"""A user's own file, from `dbbench import` to a report, with each way to check an answer; and engines that lie.
+
+And what no engine is right in against the others: a fault of the reference, or of a text.
+"""
 
 import csv
 import json
+import re
 from functools import partial
 from pathlib import Path
 
@@ -44,8 +48,32 @@ QUERIES = """\
         title: All readings
         sql: SELECT reading_id, celsius FROM readings
         answer: none
+      - {kind: query, name: engine, title: An engine at fault, sql: "SELECT sensor, COUNT(*) AS n FROM readings GROUP BY sensor"}
+      - kind: query
+        name: reference
+        title: The reference at fault
+        sql: SELECT sensor, COUNT(*) AS n FROM readings GROUP BY sensor
+        answer: {sql: "SELECT sensor, COUNT(*) + 100 AS n FROM readings GROUP BY sensor"}
+      - kind: query
+        name: text
+        title: "A text at fault: where a text begins that is taken from place -1, systems differ"
+        sql: SELECT SUBSTR(sensor, -1) AS s, COUNT(*) AS n FROM readings GROUP BY SUBSTR(sensor, -1)
+      - kind: query
+        name: settled
+        title: The same, with its rows
+        sql: SELECT SUBSTR(sensor, -1) AS s, COUNT(*) AS n FROM readings GROUP BY SUBSTR(sensor, -1)
+        answer: {columns: {s: varchar(3), n: bigint}, rows: [["0", 34], ["1", 33], ["2", 33]]}
 """
 WAYS = ("by-reference", "by-rows", "by-file", "by-engine", "by-agreement")
+#: Where two engines agree against the reference, or three: one that lies from its second call on may be asked in its first.
+DISPUTED = re.compile("disputed: [23] engines agree with each other, not with the reference")
+#: Step -> the outcome of the engines that are right, whether they are verified, and a row in which they differ.
+FOUND = {
+    "engine": ("ok", "yes", ""),
+    "reference": ("disputed", "", "('S-0', 34) instead of ('S-0', 134)"),
+    "text": ("disputed", "", "('0', 34) instead of ('S-0', 34)"),
+    "settled": ("ok", "yes", ""),
+}
 
 
 dbbench = partial(run_here, plugins=("faulty",))
@@ -129,6 +157,23 @@ def test_a_lie_is_found_in_each_way(folder: Path, way: str) -> None:
         assert always["detail"].startswith("DIFFERS from the answer that 2 of 3 engines agree on")
     else:
         assert always["outcome"] == "wrong"
+
+
+@pytest.mark.parametrize("step", FOUND)
+def test_nobody_is_ranked_where_engines_agree_against_the_reference(folder: Path, step: str) -> None:
+    outcome, verified, difference = FOUND[step]
+    rows = summary(folder / "run")
+    for engine in ("sqlite", "duckdb"):
+        row = rows[step, engine]
+        assert (row["outcome"], row["verified"]) == (outcome, verified), row
+        assert bool(DISPUTED.match(row["detail"])) is (outcome == "disputed"), row
+        assert difference in row["detail"]
+    assert rows[step, "faulty-always"]["outcome"] == "wrong"
+
+
+def test_the_report_says_that_engines_agree_against_the_reference(folder: Path) -> None:
+    for name in ("index.md", "index.html"):
+        assert DISPUTED.search((folder / "run" / "report" / name).read_text("utf-8"))
 
 
 def test_an_answer_follows_its_data_where_a_row_can_be_left_out(folder: Path) -> None:
