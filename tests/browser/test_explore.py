@@ -116,10 +116,12 @@ def test_all_is_shown_by_the_rules_of_the_report(open_page: Open, shown: View) -
             assert told == pytest.approx(standing.mean_ratio, rel=0.01)
 
 
-def test_the_page_has_every_chart_and_the_plans(open_page: Open) -> None:
+def test_the_page_has_every_chart_and_the_plans_and_leads_nowhere_else(open_page: Open) -> None:
     dom = open_page().content()
     assert (dom.count('class="heat"'), dom.count('<ul class="bars')) == (1, 8 + 3)  # with what trials used
     assert dom.count("<summary>Query plans</summary>") == 5
+    assert "SEARCH A USING INTEGER PRIMARY KEY" in dom
+    assert not re.search(r'(?:src|href)\s*=\s*"(?:https?:)?//', dom)
 
 
 def test_the_page_of_records_has_percentiles_and_published_figures(visit: Visit, tmp_path: Path) -> None:
