@@ -145,6 +145,29 @@ class Served(KeepsSessions):
     given_tier: Tier | None = None
     given_settings: Mapping[str, Any] = {}
 
+    def open(self) -> None:
+        try:
+            if self.url:
+                self._reach()
+            else:
+                self._start()
+            self._look()
+        except BaseException:
+            self.close()
+            raise
+
+    def _reach(self) -> None:
+        """Raise ServerFailed, which says what to do, if the server at the URL can't be reached."""
+        raise NotImplementedError
+
+    def _start(self) -> None:
+        """Start a private server, unless another process of clients has done so."""
+        raise NotImplementedError
+
+    def _look(self) -> None:
+        """Learn what server it is and how it is set. Raises Unsupported if one at a URL doesn't give the tier."""
+        raise NotImplementedError
+
     def info(self) -> EngineInfo:
         return replace(super().info(), tier=self.given_tier or self.tier)
 

@@ -165,24 +165,6 @@ class Redis(Served):
     def server_versions(self) -> dict[str, str]:
         return {self.product: self.number}
 
-    def open(self) -> None:
-        from redis.exceptions import RedisError
-
-        try:
-            if self.url:
-                self.where = _where(self.url)
-                try:
-                    self._look()
-                except RedisError as exc:
-                    failed(exc, "check host and port", _ADVICE)
-                self._check_tier()
-            else:
-                self._open_private()
-                self._look()
-        except BaseException:
-            self.close()
-            raise
-
     def create_store(self, records: Records) -> None:
         if self.url and (there := self._client().dbsize()):
             raise Unsupported(f"the database at the URL has {there:,} keys in it: name an empty one")
@@ -226,21 +208,36 @@ class Redis(Served):
         note = f"the licence of {self.product} is not known to dbbench"
         return replace(known, publication=Publication.UNKNOWN, publication_note=note)
 
+    def _said(self) -> Mapping[str, Any]:
+        """What the server says of itself. Raises RedisError if it can't be reached."""
+        said: Mapping[str, Any] = self._client().info("server")
+        return said
+
     def _look(self) -> None:
-        """Learn what server it is. Raises RedisError if it can't be reached."""
-        said = self._client().info("server")
+        said = self._said()
         names = " ".join([*said, os.path.basename(str(said.get("executable", "")))])
         mark = next((mark for mark in _PRODUCTS if mark in names), "redis")
         self.product = _PRODUCTS.get(mark, "Redis")
         self.number = str(said.get(f"{mark}_version", said["redis_version"]))
+        if self.url:
+            self._check_tier()
 
-    def _open_private(self) -> None:
+    def _reach(self) -> None:
+        from redis.exceptions import RedisError
+
+        self.where = _where(self.url)
+        try:
+            self._said()
+        except RedisError as exc:
+            failed(exc, "check host and port", _ADVICE)
+
+    def _start(self) -> None:
         from redis.exceptions import RedisError
 
         self.server = server = PrivateServer("Redis", self.directory)
         self.where = {"unix_socket_path": f"{server.root}/{_SOCKET}"}
         try:
-            self._look()  # another process of clients opened it
+            self._said()  # another process of clients opened it
         except RedisError:
             settings = {
                 "port": "0",
@@ -253,7 +250,7 @@ class Redis(Served):
             }
             command = [program("redis-server")]
             command += [word for name, value in settings.items() for word in (f"--{name}", value)]
-            server.start(command, self._look)
+            server.start(command, self._said)
 
     def _configured(self) -> dict[str, str]:
         from redis.exceptions import RedisError

@@ -100,7 +100,7 @@ def test_the_label_says_who_answered(theirs: Any, name: str, opened: Opened, tmp
 def test_another_product_is_no_mysql(version: str, comment: str, product: str, tmp_path: Path) -> None:
     engine = made("mysql", tmp_path / "data", Tier.MEMORY, "mysql://host/db")
     rows = {"version": version, "version_comment": comment, "innodb_flush_log_at_trx_commit": "1"}
-    engine.session = SimpleNamespace(result_format="rows", prepare_query=lambda _: rows.items)
+    engine.connect = lambda: SimpleNamespace(result_format="rows", prepare_query=lambda _: rows.items)
     engine._look()
     found = engine.info()
     assert (found.title, found.publication) == (f"{product} (mysqlclient)", Publication.UNKNOWN)

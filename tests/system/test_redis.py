@@ -113,7 +113,8 @@ def test_another_product_is_no_redis(
     kind: type[Engine], tmp_path: Path, said: dict[str, str], product: str, publication: Publication
 ) -> None:
     engine: Any = kind(Setup(tmp_path, Tier.MEMORY, url="redis://host/0"))
-    engine._client = lambda: SimpleNamespace(info=lambda _: {"redis_version": "7.2.0", **said})
+    server = SimpleNamespace(info=lambda _: {"redis_version": "7.2.0", **said}, config_get=lambda _: {})
+    engine._client = lambda: server
     engine._look()
     ((name, number),) = engine.server_versions().items()
     assert f"{name} {number}" == product

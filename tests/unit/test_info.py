@@ -34,7 +34,7 @@ def looked_at(engine: Any, rows: list[tuple[str, ...]], monkeypatch: pytest.Monk
     monkeypatch.setattr(f"{engine.__module__}.fetch", lambda _session, _sql: rows)
     made = object.__new__(engine)
     made.url = ""
-    made.session, made.tier = None, Tier.POWER
+    made.connect, made.tier = lambda: None, Tier.POWER
     made._look()
     found: EngineInfo = made.info()
     return found

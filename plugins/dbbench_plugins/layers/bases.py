@@ -57,12 +57,13 @@ def postgresql_django(engine: Any) -> dict[str, Any]:
 def mysql_django(engine: Any) -> dict[str, Any]:
     """The entry of DATABASES for an open engine."""
     address = engine.address
+    socket, authority = map(address.parameters.get, ("unix_socket", "ssl_ca"))
     return {
         "ENGINE": "django.db.backends.mysql",
         "NAME": address.database,
         "USER": address.user,
         "PASSWORD": address.password,
-        "HOST": address.socket or address.host,
-        "PORT": "" if address.socket else str(address.port),
-        "OPTIONS": {"charset": "utf8mb4", **({"ssl": {"ca": address.ssl_ca}} if address.ssl_ca else {})},
+        "HOST": socket or address.host,
+        "PORT": "" if socket else str(address.port),
+        "OPTIONS": {"charset": "utf8mb4", **({"ssl": {"ca": authority}} if authority else {})},
     }

@@ -11,8 +11,7 @@ from itertools import chain, starmap
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from dbbench.engine import Dialect, Rows, SQLSession, Unsupported, fetch
-from dbbench_plugins.dbapi import CONNECT_SECONDS
-from dbbench_plugins.mysql.address import Address
+from dbbench_plugins.dbapi import CONNECT_SECONDS, Address
 from dbbench_plugins.mysql.load import LoadSession
 from dbbench_plugins.mysql.server import MySQLServer
 from dbbench_plugins.sql_texts import TextRows
@@ -231,13 +230,13 @@ class PyMySQL(MySQL):
 
 def arguments(address: Address) -> dict[str, Any]:
     """What the three drivers take by the same names."""
-    where = {"unix_socket": address.socket} if address.socket else {"host": address.host, "port": address.port}
+    socket, authority = map(address.parameters.get, ("unix_socket", "ssl_ca"))
     return {
-        **where,
+        **({"unix_socket": socket} if socket else {"host": address.host, "port": address.port}),
         "user": address.user,
         "password": address.password,
         **({"database": address.database} if address.database else {}),
-        **({"ssl": {"ca": address.ssl_ca}} if address.ssl_ca else {}),
+        **({"ssl": {"ca": authority}} if authority else {}),
         "charset": "utf8mb4",
         "local_infile": True,
         "autocommit": True,

@@ -32,8 +32,8 @@ from dbbench.engine import (
     server_setting_names,
     server_settings,
 )
-from dbbench_plugins.dbapi import ClientServer, failed
-from dbbench_plugins.mysql.address import ADVICE, URL_EXAMPLE, Address, parsed
+from dbbench_plugins.dbapi import Address, ClientServer, failed
+from dbbench_plugins.mysql.address import ADVICE, URL_EXAMPLE, parsed
 
 if TYPE_CHECKING:
     from dbbench.engine import Table
@@ -156,19 +156,6 @@ class MySQLServer(ClientServer):
         """A connection of the driver: autocommit, utf8mb4, LOAD DATA LOCAL allowed."""
         raise NotImplementedError
 
-    def open(self) -> None:
-        try:
-            if self.url:
-                self.address = parsed(self.url)
-                self._reach()
-            else:
-                self._open_private()
-            self.session = self.connect()
-            self._look()
-        except BaseException:
-            self.close()
-            raise
-
     def connect(self) -> SQLSession:
         session = self.session_class(self.raw(self.address), self.sql)
         if isinstance(session, MySQLSession):
@@ -238,7 +225,7 @@ class MySQLServer(ClientServer):
         return replace(known, publication=Publication.UNKNOWN, publication_note=note)
 
     def _look(self) -> None:
-        """Learn what server it is and how it is set."""
+        self.session = self.connect()
         names = ", ".join(f"'{name}'" for name in (*_recorded(), "version", "version_comment"))
         rows = fetch(self.session, f"SHOW GLOBAL VARIABLES WHERE Variable_name IN ({names})")
         self.variables = {str(name): str(value) for name, value in rows}
@@ -257,19 +244,21 @@ class MySQLServer(ClientServer):
         program("mariadbd")
         program("mariadb-install-db")
 
-    def _open_private(self) -> None:
+    def _start(self) -> None:
         if len(os.fsencode(os.path.realpath(self.directory))) > _LONGEST_PATH:
             raise Unsupported(
                 f"MariaDB takes no paths as long as this one; choose a shorter one with --out: {self.directory}"
             )
         self.server = server = PrivateServer("MariaDB", self.directory)
-        self.address = Address("root", socket=f"{server.root}/{_SOCKET}", database=_DATABASE)
+        self.address = Address(
+            "localhost", 3306, _DATABASE, "root", parameters={"unix_socket": f"{server.root}/{_SOCKET}"}
+        )
         try:
             self._listens()  # another process of clients opened it
         except OSError:
-            self._start(server)
+            self._run(server)
 
-    def _start(self, server: PrivateServer) -> None:
+    def _run(self, server: PrivateServer) -> None:
         mariadbd = program("mariadbd")
         new = not (self.directory / "data" / "mysql").exists()
         # A user of its own could not reach a folder below one that only root may enter.
@@ -285,7 +274,7 @@ class MySQLServer(ClientServer):
             mariadbd,
             *common,
             *account,
-            f"--socket={self.address.socket}",
+            f"--socket={self.address.parameters['unix_socket']}",
             "--pid-file=mariadbd.pid",
             *self._network(server),
             "--innodb-ft-min-token-size=1",  # every word is one
@@ -316,12 +305,12 @@ class MySQLServer(ClientServer):
     def _listens(self) -> None:
         """Raise OSError if there is no server at the socket: a file alone may be what a killed one left."""
         with socket.socket(socket.AF_UNIX) as there:
-            there.connect(self.address.socket)
+            there.connect(self.address.parameters["unix_socket"])
 
     # A server at a URL
 
     def _reach(self) -> None:
-        """Raise ServerFailed, which says what to do, if the server can't be reached."""
+        self.address = parsed(self.url)
         try:
             self.raw(self.address).close()
         except Exception as exc:  # each driver has its own

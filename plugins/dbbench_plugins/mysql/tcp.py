@@ -1,9 +1,9 @@
 """MariaDB through mysqlclient, its private server reached by TCP on loopback."""
 
 from dbbench.engine import PrivateServer
+from dbbench_plugins.dbapi import Address
 from dbbench_plugins.loopback import HOST, OPENS, USER, loopback, write
 from dbbench_plugins.mysql import MySQL
-from dbbench_plugins.mysql.address import Address
 
 _FIRST = "first.sql"
 
@@ -14,10 +14,10 @@ class MySQLTCP(MySQL):
     extras = ("mysql",)
     by_name_only = OPENS
 
-    def _open_private(self) -> None:
-        super()._open_private()
+    def _start(self) -> None:
+        super()._start()
         door = loopback(self.directory)
-        self.address = Address(USER, door.password, HOST, door.port, database=self.address.database)
+        self.address = Address(HOST, door.port, self.address.database, USER, door.password)
 
     def _network(self, server: PrivateServer) -> list[str]:
         """A port with one account, made before the first connection is taken; by name nobody comes in."""

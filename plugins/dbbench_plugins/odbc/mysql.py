@@ -4,8 +4,7 @@ from dataclasses import replace
 from typing import Any, ClassVar
 
 from dbbench.engine import SQLSession
-from dbbench_plugins.dbapi import CONNECT_SECONDS
-from dbbench_plugins.mysql.address import Address
+from dbbench_plugins.dbapi import CONNECT_SECONDS, Address
 from dbbench_plugins.mysql.server import MySQLServer, MySQLSession
 from dbbench_plugins.odbc import connection
 from dbbench_plugins.odbc.session import ODBCServer, ODBCSession
@@ -28,14 +27,15 @@ class MySQLODBC(ODBCServer, MySQLServer):
     session_class: ClassVar[type[SQLSession]] = MySQLODBCSession
 
     def raw(self, address: Address) -> Any:
-        where = {"SOCKET": address.socket} if address.socket else {"SERVER": address.host, "PORT": str(address.port)}
+        socket = address.parameters.get("unix_socket")
+        where = {"SOCKET": socket} if socket else {"SERVER": address.host, "PORT": str(address.port)}
         values = {
             "Driver": _DRIVER,
             **where,
             "UID": address.user,
             "PWD": address.password,
             "DATABASE": address.database,
-            "SSLCA": address.ssl_ca,
+            "SSLCA": address.parameters.get("ssl_ca"),
             "CHARSET": "utf8mb4",
             "CONN_TIMEOUT": str(CONNECT_SECONDS),
         }

@@ -172,18 +172,6 @@ class PostgreSQLServer(ClientServer):
     def available_with(cls, options: Mapping[str, Any]) -> None:
         folder_of_programs(str(options.get("bin", "")))
 
-    def open(self) -> None:
-        try:
-            if self.url:
-                self._reach()
-            else:
-                self._start()
-            self.session = self.connect()
-            self._look()
-        except BaseException:
-            self.close()
-            raise
-
     def raw(self) -> Any:
         """A connection of the driver to `address`, in autocommit mode."""
         raise NotImplementedError
@@ -258,7 +246,6 @@ class PostgreSQLServer(ClientServer):
         server.open({**server_settings(self.options), **self.durability[self.tier]}, self._programs())
 
     def _reach(self) -> None:
-        """Raise ServerFailed, which says what to do, if the server at the URL can't be reached."""
         self.address = checked(self.url)
         try:
             self.raw().close()
@@ -277,7 +264,7 @@ class PostgreSQLServer(ClientServer):
         return replace(known, title=title, publication=Publication.UNKNOWN, publication_note=note)
 
     def _look(self) -> None:
-        """Learn what server it is, and whether one at a URL gives the tier."""
+        self.session = self.connect()
         ((said,),) = self._ask("SELECT version()")
         first, *rest = said.split()
         self.product = next((name for mark, name in _OTHERS.items() if mark in said), first)
