@@ -38,7 +38,7 @@ def at_hosts(result: dict[str, Any], *, cpu: str = "Xeon") -> None:
 
 
 def test_which_rounds_each_host_had(tmp_path: Path) -> None:
-    run = fabricate(tmp_path / "run", rounds=5, change=at_hosts)
+    run = fabricate(tmp_path / "run", TWO, rounds=5, change=at_hosts)
     assert fleet.rounds_of(run.results()) == {"h1": [1, 3, 5], "h2": [2, 4]}
     assert not [text for text in view(run).warnings if text.startswith("the hosts ")]
     assert dict(view(run).facts)["Hosts"] == (
@@ -47,14 +47,14 @@ def test_which_rounds_each_host_had(tmp_path: Path) -> None:
 
 
 def test_a_run_without_hosts_says_nothing_of_them(tmp_path: Path) -> None:
-    run = fabricate(tmp_path / "run", rounds=5)
+    run = fabricate(tmp_path / "run", TWO, rounds=5)
     assert fleet.rounds_of(run.results()) == {}
     assert not [text for text in view(run).warnings if text.startswith("the hosts ")]
     assert "Hosts" not in dict(view(run).facts)
 
 
 def test_hosts_that_are_unlike_are_told(tmp_path: Path) -> None:
-    run = fabricate(tmp_path / "run", rounds=5, change=lambda result: at_hosts(result, cpu="EPYC"))
+    run = fabricate(tmp_path / "run", TWO, rounds=5, change=lambda result: at_hosts(result, cpu="EPYC"))
     (unlike,) = (text for text in view(run).warnings if text.startswith("the hosts "))
     assert unlike.startswith("the hosts that ran rounds have different processors or memory")
 
