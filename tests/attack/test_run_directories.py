@@ -91,7 +91,7 @@ def test_report_replaces_a_link_and_does_not_write_through_it(name: str, run: Pa
     (run / "report").mkdir(exist_ok=True)
     linked(run / name, tmp_path / "elsewhere" / "mine")
     before = outside(tmp_path)
-    assert ask("report", run).returncode == 0
+    assert ask("report", run, "--format", Path(name).suffix[1:]).returncode == 0
     assert outside(tmp_path) == before
     if not Path(name).name.startswith("."):
         assert not (run / name).is_symlink()
@@ -104,7 +104,7 @@ def test_report_writes_into_no_folder_that_is_a_link(name: str, run: Path, ask: 
     (run / name).parent.mkdir(exist_ok=True)
     linked(run / name, tmp_path / "elsewhere")
     before = outside(tmp_path)
-    done = ask("report", run, *(["--publish"] if "publish" in name else []))
+    done = ask("report", run, "--format", "csv,html", *(["--publish"] if "publish" in name else []))
     assert outside(tmp_path) == before
     if name != "publish/report":  # `publish` is made anew
         assert done.returncode == 2
