@@ -18,6 +18,7 @@ from dbbench.run.choice import check_clients
 from dbbench.suite.loader import parse_suite
 from tests.attack.conftest import Ask
 from tests.conftest import TESTS
+from tests.trials_here import trials_here
 
 SMALL = (TESTS / "unit" / "small.yaml").read_text("utf-8")
 #: Seconds on a busy machine; without limits each of these takes many minutes.
@@ -187,7 +188,8 @@ def test_check_and_suite_say_what_a_suite_may_do(ask: Ask, tmp_path: Path) -> No
     told = "its SQL runs with your rights, on files too: 1 step may read"
     assert ask("check", path).stdout == f"{path}: ok\n  {told}\n"
     assert ask("check", "invoices").stdout == "invoices: ok\n"
-    done = ask("suite", path, "-e", "sqlite", "--quick", "--format", "csv", "--out", tmp_path / "run")
+    with trials_here():
+        done = ask("suite", path, "-e", "sqlite", "--quick", "--format", "csv", "--out", tmp_path / "run")
     assert f"small: {told}\n" in done.stdout
     statement = "{kind: statement, name: s, title: S, sql: DELETE FROM Child}"
     path.write_text(SMALL.replace("      - kind: query", f"      - {statement}\n      - kind: query"))
