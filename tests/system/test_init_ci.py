@@ -98,7 +98,7 @@ def test_a_pull_request_is_gated_and_commented(repository: Path, tmp_path: Path,
 def test_each_push_is_kept_on_a_branch_with_its_history_and_a_site(repository: Path, tmp_path: Path) -> None:
     git(tmp_path, "init", "-q", "--bare", "origin")
     git(repository, "remote", "add", "origin", str(tmp_path / "origin"))
-    run_here(repository, "init-ci", "suite.yaml", "--engine", "turso", "--from", "python", "--rounds", "5", status=0)
+    run_here(repository, "init-ci", "suite.yaml", "--engine", "turso", "--from", "python", "--rounds", "1", status=0)
     _, measure, keep = steps(repository / ".github" / "workflows" / "benchmark-history.yml")
     variables = offline(tmp_path) | {"DBBENCH_CACHE": str(tmp_path / "cache")}
     assert run_as_a_runner(measure, repository, variables) == 0
