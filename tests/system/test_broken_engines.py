@@ -14,6 +14,7 @@ from dbbench.engine.probe import look, probe
 from dbbench_plugins.sqlite import SQLite
 from tests.conftest import summary
 from tests.plugins import declare
+from tests.trials_here import trials_here
 
 SMALL = ("--scale", "0.02", "--quick", "--format", "csv", "--out", "run")
 
@@ -104,7 +105,8 @@ def test_sql_that_fails_on_one_engine_is_that_engines_outcome(dbbench_here, tmp_
     broken = text.replace("        read: Total\n", "        dialects: {sqlite: SELECT nonsense}\n        read: Total\n")
     assert broken != text
     (tmp_path / "broken.yaml").write_text(broken)
-    dbbench_here("suite", "broken.yaml", *SMALL, "-e", "sqlite", "-e", "duckdb", status=1)
+    with trials_here():
+        dbbench_here("suite", "broken.yaml", *SMALL, "-e", "sqlite", "-e", "duckdb", status=1)
     rows = summary(tmp_path / "run")
     assert rows["join-2", "sqlite"]["outcome"] == "failed"
     assert "nonsense" in rows["join-2", "sqlite"]["detail"]
@@ -113,7 +115,8 @@ def test_sql_that_fails_on_one_engine_is_that_engines_outcome(dbbench_here, tmp_
 
 
 def test_after_a_failed_load_nothing_that_needs_it_is_run(dbbench_here, tmp_path: Path) -> None:
-    dbbench_here("suite", "invoices", *SMALL, "-e", "faulty-unloadable", plugins=("faulty",), status=1)
+    with trials_here():
+        dbbench_here("suite", "invoices", *SMALL, "-e", "faulty-unloadable", plugins=("faulty",), status=1)
     rows = summary(tmp_path / "run")
     assert rows["bulk-insert", "faulty-unloadable"]["detail"] == "RuntimeError: no load today"
     for step in ("database-size", "join-1", "join-2", "insert-1", "scan-1", "scan-2", "scan-3"):

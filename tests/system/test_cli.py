@@ -14,7 +14,8 @@ from typing import Any
 import pytest
 
 from dbbench.host import plain_file
-from tests.conftest import environment, run_dbbench, small_disk, summary
+from tests.conftest import environment, run_here, small_disk, summary
+from tests.trials_here import no_null_engine, trials_here
 
 STEPS = ["bulk-insert", "database-size", "join-1", "join-2", "insert-1", "scan-1", "scan-2", "scan-3"]
 
@@ -23,7 +24,8 @@ STEPS = ["bulk-insert", "database-size", "join-1", "join-2", "insert-1", "scan-1
 def run(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, subprocess.CompletedProcess[str]]:
     folder = tmp_path_factory.mktemp("run")
     command = ["suite", "invoices", "--scale", "0.05", "--rounds", "2", "-e", "sqlite", "-e", "duckdb", "--out", "r1"]
-    done = run_dbbench(folder, *command, status=0)
+    with trials_here():
+        done = run_here(folder, *command, status=0)
     return folder / "r1", done
 
 
@@ -72,7 +74,7 @@ def test_a_report_is_drawn_without_any_engine(run, tmp_path: Path) -> None:
     (run[0] / "summary.csv").unlink()
     env = environment()
     env["PYTHONPATH"] = str(tmp_path)
-    command = [sys.executable, "-m", "dbbench", "report", str(run[0])]
+    command = [sys.executable, "-m", "dbbench", "report", str(run[0]), "--format", "csv,svg,md,html"]
     done = subprocess.run(command, env=env, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
     assert (run[0] / "summary.csv").read_text() == before
@@ -111,7 +113,7 @@ MISTAKES = {
     "null alone": (["suite", "invoices", "-e", "null"], "no engine to run"),
     "existing run": (["suite", "invoices", "-e", "sqlite", "--out", "folder"], "folder already exists"),
     "out is a file": (["suite", "invoices", "-e", "sqlite", "--out", "empty.yaml"], "empty.yaml already exists"),
-    "out under a file": (["suite", "invoices", "-e", "sqlite", "--out", "empty.yaml/run"], "can't be written"),
+    "out under a file": (["suite", "invoices", "-e", "sqlite", "--scale", "0.05", "--out", "empty.yaml/run"], "can't be written"),
     "resume nothing": (["suite", "--resume", "nowhere"], "nowhere is not a run directory"),
     "resume and more": (["suite", "--resume", "folder", "--seed", "3"], "omit --seed"),
     "unknown command": (["sweet"], "No such command"),
@@ -140,8 +142,8 @@ def test_a_mistake_is_one_clear_message(dbbench_here, tmp_path: Path, mistake: s
     assert sorted(tmp_path.rglob("*")) == before, "something half-written is left"
 
 
-def test_an_engine_that_is_unavailable_can_not_run_alone(dbbench, tmp_path: Path) -> None:
-    done = dbbench("suite", "invoices", "-e", "faulty-driver", plugins=("faulty",))
+def test_an_engine_that_is_unavailable_can_not_run_alone(dbbench_here, tmp_path: Path) -> None:
+    done = dbbench_here("suite", "invoices", "-e", "faulty-driver", plugins=("faulty",))
     assert (done.returncode, done.stdout, list(tmp_path.iterdir())) == (2, "", [])
     assert "no engine to run: faulty-driver" in done.stderr
     assert "Traceback" not in done.stderr
@@ -154,12 +156,14 @@ def test_a_full_disk_is_told_before_anything_is_written(dbbench_here, tmp_path: 
         assert not list(disk.iterdir())
 
 
-def test_a_disk_that_fills_is_the_engines_outcome_or_a_clear_end(dbbench, tmp_path: Path) -> None:
+def test_a_disk_that_fills_is_the_engines_outcome_or_a_clear_end(dbbench_here, tmp_path: Path) -> None:
     """Room enough by the estimate, then taken away while the run goes on."""
     with small_disk(tmp_path, "24m") as disk:
-        done = dbbench("suite", "invoices", "-e", "faulty-fills", "-e", "sqlite", "--scale", "0.05", "--quick",
-                       "--format", "csv", "--out", "disk/run", plugins=("faulty",))  # fmt: skip
-        assert done.returncode == 1, done.stderr
+        words = ("--scale", "0.05", "--quick", "--format", "csv", "--out", "disk/run")
+        with no_null_engine(), trials_here("sqlite"):
+            dbbench_here(
+                "suite", "invoices", "-e", "faulty-fills", "-e", "sqlite", *words, plugins=("faulty",), status=1
+            )
         rows = summary(disk / "run")
         row = rows["join-2", "faulty-fills"]  # seldom the supervisor sees the disk before the engine does
         assert row["outcome"] == "disk full"

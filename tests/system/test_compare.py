@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from tests.conftest import TESTS, Dbbench, run_here
+from tests.trials_here import trials_here
 
 TINY = str(TESTS.parent / "docs" / "examples" / "tiny.yaml")
 ENGINE = "faulty-slowed"
@@ -28,7 +29,8 @@ def runs(tmp_path_factory: pytest.TempPathFactory) -> Path:
         ("quick", "--quick"),
     ):
         words = ("suite", TINY, "-e", ENGINE, *how, "--format", "csv", "--out", name)
-        run_here(folder, *words, plugins=("faulty",), status=0)
+        with trials_here():
+            run_here(folder, *words, plugins=("faulty",), status=0)
     copied(folder, "after", "before", created="2026-01-03T00:00:00Z")
     copied(folder, "quick", "seed", seed=8, created="2026-01-01T00:00:00Z")
     copied(folder, "quick", "sql", created="2026-01-02T00:00:00Z")

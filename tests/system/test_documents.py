@@ -35,7 +35,7 @@ LIES = {
 
 
 def test_the_answers_of_documents_are_right(tmp_path: Path) -> None:
-    with no_null_engine():
+    with no_null_engine(), trials_here():
         found = summary(run_suite(tmp_path, "documents", ("sqlite", "duckdb"), *SCALE, status=None))
     for engine in ("sqlite", "duckdb"):
         for step in ("load", *QUERIES, "update"):

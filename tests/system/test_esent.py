@@ -19,6 +19,7 @@ from dbbench_plugins.esent import ESENT
 from dbbench_plugins.esent.library import CALLS, LIBRARY, ColumnDefinition, ESENTError, RetrieveColumn
 from tests import esent
 from tests.conftest import Dbbench
+from tests.trials_here import without_null_engine
 
 pytestmark = pytest.mark.matrix
 
@@ -135,7 +136,7 @@ def test_a_cache_is_larger_than_the_records(opened: Opened) -> None:
 def test_the_suite_runs(library: ctypes.CDLL, tmp_path: Path) -> None:
     """All of it, on few records; every answer is right."""
     ready = new_run(Request("esent", ["esent"], rounds=1, scale=0.002, out=tmp_path / "run"))
-    run_trials(ready)
-    (result,) = [each for each in ready.run.results() if each.engine_name == "esent"]
+    run_trials(without_null_engine(ready))
+    (result,) = ready.run.results()
     found = {step.name: step.outcome for step in result.steps}
     assert found == dict.fromkeys(["insert", "database-size", "read-one", "scan", "seek"], "ok")

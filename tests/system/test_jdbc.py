@@ -21,6 +21,7 @@ from dbbench.errors import Unsupported
 from dbbench.suite.model import Tier
 from dbbench.testing.contract import usable
 from tests.conftest import Dbbench, summary
+from tests.trials_here import no_null_engine, trials_here
 
 pytestmark = pytest.mark.matrix
 
@@ -73,10 +74,10 @@ def test_a_jar_that_is_missing_or_wrong_ends_in_an_outcome_beside_the_others(
     kept = tmp_path / "cache" / "jars"
     kept.mkdir(parents=True)
     (kept / "h2-2.4.240.jar").write_bytes(b"half a jar")
-    done = dbbench_here(
-        "suite", "invoices", "--quick", "--scale", "0.01", "--format", "csv", "--out", "run", "-e", "sqlite", "-e", "h2", "-e", "hsqldb",
-        HOME=str(tmp_path), DBBENCH_CACHE=str(tmp_path / "cache"),
-    )  # fmt: skip
+    how = ("--quick", "--scale", "0.01", "--format", "csv", "--out", "run", "-e", "sqlite", "-e", "h2", "-e", "hsqldb")
+    places = {"HOME": str(tmp_path), "DBBENCH_CACHE": str(tmp_path / "cache")}
+    with no_null_engine(), trials_here("sqlite"):
+        done = dbbench_here("suite", "invoices", *how, **places)
     rows = summary(tmp_path / "run")
     assert rows["join-1", "sqlite"]["outcome"] == "ok", done.stderr
     if Path("/usr/share/java/hsqldb.jar").exists():

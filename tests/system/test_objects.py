@@ -8,6 +8,7 @@ from dbbench.engine.probe import probe
 from dbbench.testing.suite_text import suite_text
 from dbbench_plugins.loopback import OPENS
 from tests.conftest import Dbbench, run_suite, summary
+from tests.trials_here import trials_here
 
 LAYERS = ["core", "core-text", "orm", "sqlmodel", "peewee", "django"]
 ENGINES = ["sqlite", *(f"sqlite+{layer}" for layer in LAYERS)]
@@ -27,7 +28,9 @@ def test_layers_load_objects_and_are_drawn_in_parts(tmp_path: Path, dbbench_here
     for module in ("sqlalchemy", "sqlmodel", "peewee", "django"):
         pytest.importorskip(module)
     named = [word for name in ENGINES for word in ("--engine", name)]
-    done = dbbench_here("suite", "object-load", "--quick", "--scale", "0.01", "--out", "run", *named, status=0)
+    how = ("--quick", "--scale", "0.01", "--format", "csv,svg,html", "--out", "run")
+    with trials_here():
+        done = dbbench_here("suite", "object-load", *how, *named, status=0)
     found = summary(tmp_path / "run")
     steps = ["persist", *(f"{what}-{count}" for what in ("by-key", "in-bulk", "all") for count in (13, 24)), "again-13"]
     for engine in ENGINES:
@@ -41,7 +44,8 @@ def test_layers_load_objects_and_are_drawn_in_parts(tmp_path: Path, dbbench_here
 
 def test_a_layer_refuses_what_is_no_object(tmp_path: Path) -> None:
     pytest.importorskip("sqlalchemy")
-    found = summary(run_suite(tmp_path, ONE, ("sqlite", "sqlite+orm"), "--quick"))
+    with trials_here():
+        found = summary(run_suite(tmp_path, ONE, ("sqlite", "sqlite+orm"), "--quick"))
     assert (found["one", "sqlite+orm"]["outcome"], found["all", "sqlite+orm"]["outcome"]) == ("ok", "unsupported")
     assert {found[step, "sqlite"]["outcome"] for step in ("load", "one", "all")} == {"ok"}
 

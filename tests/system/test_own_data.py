@@ -130,7 +130,7 @@ def test_a_suite_with_the_keys_that_were_found_runs_at_once(tmp_path: Path) -> N
     assert "lines: 90 rows from lines.csv; primary key: order_id, line" in done.stdout, done.stderr
     engines = ("sqlite", "duckdb")
     chosen = [word for name in engines for word in ("-e", name)]
-    with no_null_engine():
+    with no_null_engine(), trials_here():
         dbbench(tmp_path, "suite", "shop.yaml", "--rounds", "1", "--format", "csv", "--out", "run", *chosen, status=0)
     rows = summary(tmp_path / "run")
     for engine in engines:

@@ -9,6 +9,7 @@ import pytest
 
 from dbbench.results.run_directory import Run
 from tests.conftest import TESTS, Dbbench
+from tests.trials_here import trials_here
 
 TINY = str(TESTS.parent / "docs" / "examples" / "tiny.yaml")
 SUITE = ("suite", TINY, "--scale", "0.1", "--out", "run")
@@ -25,7 +26,8 @@ def test_a_run_for_publication_shows_and_writes_nothing_of_what_is_forbidden(
 ) -> None:
     engines = ("-e", "faulty-forbidden", "-e", "sqlite")
     texts_alone = ("--publish", "--format", "csv,json,md")
-    done = dbbench_here(*SUITE, *engines, "--rounds", "2", *texts_alone, plugins=("faulty",), status=0)
+    with trials_here():
+        done = dbbench_here(*SUITE, *engines, "--rounds", "2", *texts_alone, plugins=("faulty",), status=0)
     assert "withheld: clause 5(e) of no licence" in done.stdout
     assert re.search(r"round 1/2 sqlite +ok \d+\.\d s", done.stdout)
     assert re.findall(r"(?m)round \d/2 faulty-forbidden (.*)$", done.stdout) == ["ok", "ok"]
@@ -60,7 +62,8 @@ def test_a_run_for_publication_shows_and_writes_nothing_of_what_is_forbidden(
 def test_plans_that_can_not_be_had_harm_no_step(tmp_path: Path, dbbench_here: Dbbench) -> None:
     names = ("sqlite", "faulty-plan-panics", "faulty-plan-refused", "faulty-plan-kills")
     engines = [part for name in names for part in ("-e", name)]
-    dbbench_here(*SUITE, *engines, "--quick", "--format", "csv,html", plugins=("faulty",))
+    with trials_here(*names[:3]):
+        dbbench_here(*SUITE, *engines, "--quick", "--format", "csv,html", plugins=("faulty",))
     run = Run.open(tmp_path / "run")
     found = {result.engine_name: result for result in run.results()}
     for name in names:
@@ -81,7 +84,8 @@ def test_plans_that_can_not_be_had_harm_no_step(tmp_path: Path, dbbench_here: Db
 
 
 def test_the_record_of_a_trial_tells_whether_its_server_may_be_published(tmp_path: Path, dbbench_here: Dbbench) -> None:
-    dbbench_here(*SUITE, "-e", "faulty-forbidden", "--quick", "--format", "csv", plugins=("faulty",))
+    with trials_here():
+        dbbench_here(*SUITE, "-e", "faulty-forbidden", "--quick", "--format", "csv", plugins=("faulty",))
     (result, _) = sorted(
         (tmp_path / "run" / "trials").glob("*/result.json"), key=lambda path: "null" in path.parent.name
     )

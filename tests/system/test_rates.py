@@ -10,6 +10,7 @@ import pytest
 from dbbench.testing.suite_text import suite_text
 from tests.conftest import Dbbench, run_here, summary
 from tests.tables import one_table
+from tests.trials_here import no_null_engine
 
 pytestmark = pytest.mark.matrix
 
@@ -221,7 +222,8 @@ scenarios:
 def test_a_limit_that_no_rate_keeps_is_an_outcome(dbbench_here: Dbbench, tmp_path: Path) -> None:
     (tmp_path / "never.yaml").write_text(NO_RATE)
     asked = ("--rounds", "1", "--engine", "sqlite", "--format", "csv,md", "--out", "run")
-    done = dbbench_here("suite", "never.yaml", *asked)
+    with no_null_engine():
+        done = dbbench_here("suite", "never.yaml", *asked)
     rows = summary(tmp_path / "run")
     row = rows["highest", "sqlite"]
     assert (row["outcome"], row["value"], row["rank"]) == ("no rate", "", ""), done.stdout + done.stderr

@@ -6,6 +6,7 @@ from pathlib import Path
 from dbbench.testing.suite_text import suite_text
 from tests.conftest import run_suite, summary
 from tests.tables import one_table
+from tests.trials_here import trials_here
 
 SUITE = suite_text(
     "unread",
@@ -27,7 +28,8 @@ SUITE = suite_text(
 
 
 def test_a_statement_without_a_check_is_timed_and_not_verified(tmp_path: Path) -> None:
-    run = run_suite(tmp_path, SUITE, ("sqlite",))
+    with trials_here():
+        run = run_suite(tmp_path, SUITE, ("sqlite",))
     assert not (run / "report").exists()  # `--format csv` has no charts and pages
     rows = summary(run)
     found = {step: row for (step, engine), row in rows.items() if engine == "sqlite"}
