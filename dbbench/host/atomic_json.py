@@ -14,9 +14,9 @@ _AS_BRACES = bytes.maketrans(b"[]", b"{}")
 _NO_BRACKETS = bytes({*range(256)} - {*b"{}[]"})
 
 
-def write(path: Path, document: Any, *, durable: bool = False) -> None:
+def write(path: Path, document: Any, *, durable: bool = False, indent: int | None = 1) -> None:
     """Write `document` to `path` in one step; a durable one is on the disk when this returns."""
-    content = json.dumps(document, indent=1, ensure_ascii=False, default=str) + "\n"
+    content = json.dumps(document, indent=indent, ensure_ascii=False, default=str) + "\n"
     # What can't be UTF-8, in a driver's message perhaps, becomes an escape that JSON has too.
     plain_file.write(path, content.encode("utf-8", errors="backslashreplace"), durable=durable)
 

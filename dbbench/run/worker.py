@@ -485,7 +485,8 @@ class Worker:
 
     def _save(self) -> None:
         document = clean(scrubbed(self.record.model_dump(warnings=False), self.hidden))
-        atomic_json.write(self.directory / "steps.json", document)
+        # In one line, which json writes in C: several times a step.
+        atomic_json.write(self.directory / "steps.json", document, indent=None)
 
 
 def _connect_anew(context: StepContext) -> None:
