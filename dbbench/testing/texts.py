@@ -28,8 +28,8 @@ _WORDS = {0: 5, 0.8: 60, 1: 120}
 _DATA = f"texts: {{count: {COUNT}, vocabulary: {VOCABULARY}, words: {_WORDS}}}"
 _STEPS = """
 - {kind: load, name: load, title: Load}
-- {kind: search, name: all, title: All, match: {all: {}}}
-- {kind: search, name: best, title: Best, match: {any: {}}, top: 10}
+- {kind: search, name: all, title: All, match: {all: {}}, duration: 0.2s}
+- {kind: search, name: best, title: Best, match: {any: {}}, top: 10, duration: 0.2s}
 """
 Stored = tuple[Engine, Session, InvertedIndex]
 
