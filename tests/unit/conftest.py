@@ -1,27 +1,21 @@
 """A small suite and the built-in one. The cache of datasets is set in tests/conftest.py."""
 
-from functools import partial
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
-from dbbench.answers import question
 from dbbench.datasets.cache import Files, materialise
-from dbbench.host import apart
 from dbbench.suite.dataset import Dataset
 from dbbench.suite.loader import find_suite, load_suite, parse_suite
 from dbbench.suite.model import Suite
+from tests.trials_here import reference_here
 
 
 @pytest.fixture(autouse=True)
-def _reference_here(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The reference answers in this process: its own would take longer to start than to answer."""
-
-    def run(call: partial[None]) -> str:
-        return call() or "" if call.func.__module__ == question.__name__ else own(call)
-
-    own = apart.run
-    monkeypatch.setattr(apart, "run", run)
+def _reference_here() -> Iterator[None]:
+    with reference_here():
+        yield
 
 
 @pytest.fixture(scope="session")
