@@ -429,7 +429,7 @@ def test_a_cold_start_reads_nothing_by_itself(theirs: Any) -> None:
 def test_a_client_may_take_its_time_to_connect(theirs: Any) -> None:
     """A hundred threads of Python do on a busy machine. MariaDB's own limit is 10 s."""
     with socket.socket(socket.AF_UNIX) as slow:
-        slow.connect(theirs.address.socket)
+        slow.connect(theirs.address.parameters["unix_socket"])
         assert slow.recv(1_024)
         slow.settimeout(11)
         with pytest.raises(TimeoutError):
