@@ -150,7 +150,7 @@ class MySQL(ByHand):
 
         connection = MySQLdb.connect(
             user="root",
-            unix_socket=self.engine.address.socket,
+            unix_socket=self.engine.address.parameters["unix_socket"],
             database="dbbench",
             charset="utf8mb4",
             local_infile=True,

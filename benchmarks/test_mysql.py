@@ -61,7 +61,11 @@ def test_load(engine) -> None:
 
         emptied()
         connection = MySQLdb.connect(
-            user="root", unix_socket=engine.address.socket, database="dbbench", charset="utf8mb4", local_infile=True
+            user="root",
+            unix_socket=engine.address.parameters["unix_socket"],
+            database="dbbench",
+            charset="utf8mb4",
+            local_infile=True,
         )
         cursor = connection.cursor()
         cursor.execute("SET GLOBAL local_infile = 1")
@@ -113,7 +117,7 @@ def test_capacity(engine, processes: int, threads: int) -> None:
         "sysbench",
         "oltp_point_select",
         "--db-driver=mysql",
-        f"--mysql-socket={engine.address.socket}",
+        f"--mysql-socket={engine.address.parameters['unix_socket']}",
         "--mysql-user=root",
         "--mysql-db=dbbench",
         f"--table-size={ROWS}",
