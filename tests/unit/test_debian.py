@@ -38,5 +38,12 @@ def test_one_that_is_built_for_another_python_is_unavailable(folder: Path, insta
     (folder / "xapian" / "_xapian.cpython-22-x86_64-linux-gnu.so").touch()
     if not installed:
         (folder / "xapian").rename(folder / "other")
-    with pytest.raises(Unavailable, match=f"^{sys.implementation.cache_tag} has no module xapian"):
+    with pytest.raises(Unavailable, match=f"^{sys.implementation.cache_tag} can load no module xapian"):
+        Xapian.available()
+
+
+def test_one_whose_own_library_is_missing_is_unavailable(folder: Path) -> None:
+    missing = "libxapian.so.30: cannot open shared object file"
+    (folder / "xapian" / "_xapian.py").write_text(f"raise ImportError({missing!r})\n")
+    with pytest.raises(Unavailable, match="can load no module xapian"):
         Xapian.available()
