@@ -34,8 +34,8 @@ class Row:
     metric: str = ""
     unit: str = ""
     direction: str = "lower"
+    #: The figure of each round of `of_rounds`, in base units.
     trial_means: tuple[float, ...] = ()
-    #: The rounds that the trial means are of.
     of_rounds: tuple[int, ...] = ()
     value: float | None = None
     low: float | None = None

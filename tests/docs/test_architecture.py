@@ -24,7 +24,7 @@ EXAMPLES = {
     "a driver for one": ("peewee", r"\bpeewee\b", {"scenarios/dbbench_scenarios/object-load.yaml"}),
     "an operation": ("", r"prepare_seek\b|\"seek\"", {"cli/templates/blocks.py.jinja", "cli/templates/records.py.jinja"}),
     "a suite": ("lifecycle", r"\blifecycle\b", set()),
-    "a chart": ("spans", r"\bSpans\b|charts\.spans\b", set()),
+    "a chart": ("spans", r"\bSpans\b|charts\.spans\b|['\"]-?spans['\"]", set()),
     "a metric": ("", r"\bUNDELAYED\b", {"analysis/paired.py", "results/trial.py"}),
     "an export format": ("html_page", r"\bhtml_page\b", set()),
     "a statistic": ("", r"\.original\b|\boriginal=|^    original: ", set()),

@@ -38,7 +38,7 @@ def test_layers_load_objects_and_are_drawn_in_parts(tmp_path: Path, dbbench_here
         assert {found[step, engine]["outcome"] for step in steps} == {"ok"}
     assert "materialise" in done.stdout
     for step in steps[1:]:
-        assert (tmp_path / "run" / "report" / f"objects-{step}-parts.svg").is_file()
+        assert (tmp_path / "run" / "report" / f"objects-{step}-stacks.svg").is_file()
     assert (tmp_path / "run" / "report" / "index.html").read_text("utf-8").count("SQLite 3.7.9")
 
 

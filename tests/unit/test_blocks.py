@@ -178,8 +178,8 @@ def test_cold_and_warm_are_the_ends_of_one_bar(tmp_path: Path) -> None:
     shown = view(fabricate(tmp_path / "run", ENGINES, suite="virtual-file"))
     (scenario,) = shown.scenarios
     drawn = dict(figures(shown, scenario))
-    assert sum(stem.endswith("-span") for stem in drawn) == 8
-    scene = drawn["blocks-random-write-1-warm-span"]
+    assert sum(stem.endswith("-spans") for stem in drawn) == 8
+    scene = drawn["blocks-random-write-1-warm-spans"]
     warm = scenario.step("random-write-1-warm")
     names = [line.row.title for line in warm.lines]
     assert [text for text in texts(scene) if text in names] == names

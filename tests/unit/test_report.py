@@ -333,7 +333,9 @@ def test_a_footnote_says_so_where_the_test_and_the_interval_of_the_ratio_differ(
 def test_charts_of_where_the_time_goes_are_on_the_page(tmp_path: Path) -> None:
     run = fabricate(tmp_path / "run", {"a": Fake("A")}, suite="object-load", rounds=1)
     write_report(view(run), ("md", "html", "svg"))
-    assert "(objects-by-key-13-parts.svg)" in (run.report / "index.md").read_text("utf-8")
+    text = (run.report / "index.md").read_text("utf-8")
+    assert "(objects-by-key-13-stacks.svg)" in text
+    assert [path.name for path in run.report.glob("*.svg") if f"({path.name})" not in text] == []
     assert "materialise (objects and everything else" in (run.report / "index.html").read_text("utf-8")
 
 

@@ -199,7 +199,7 @@ def test_the_key_of_percentiles_has_the_shapes_that_are_drawn(tmp_path: Path) ->
 
 def test_bars_in_parts_have_their_intervals(tmp_path: Path) -> None:
     shown = view(fabricate(tmp_path / "run", {"a": Fake("A"), "b": Fake("B", 2.0)}, suite="object-load", rounds=6))
-    drawn = dict(draw.figures(shown, shown.scenarios[0]))["objects-by-key-13-parts"]
+    drawn = dict(draw.figures(shown, shown.scenarios[0]))["objects-by-key-13-stacks"]
     assert intervals(drawn) == 2
 
 

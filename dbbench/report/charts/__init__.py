@@ -1,1 +1,1 @@
-"""Charts, drawn with matplotlib."""
+"""Charts: each kind makes a scene, which `svg` and `png` draw."""

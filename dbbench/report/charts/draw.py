@@ -1,13 +1,15 @@
 """The charts that a suite asks for, as SVG and PNG files.
 
 Each kind has a module here with the kind's name. Its `figures` yields, for a chart of `suite.charts`, the end of each
-file's name and its scene.
+file's name and its scene. The pages show a chart beside a step if that end is STEP-KIND and the module has `SHOWS`,
+words for what such a chart shows.
 """
 
 import warnings
 from collections.abc import Container, Iterator, Sequence
 from importlib import import_module
 from pathlib import Path
+from types import ModuleType
 
 from dbbench.report.charts.card import WIDTH as CARD_WIDTH
 from dbbench.report.charts.card import card
@@ -17,6 +19,7 @@ from dbbench.report.charts.overview import across
 from dbbench.report.charts.palette import engine_colours
 from dbbench.report.charts.scene import Scene
 from dbbench.report.run_view import ScenarioView, View
+from dbbench.report.step_view import StepView
 from dbbench.suite.charts import AnyChart, Tradeoff
 from dbbench.suite.model import Scenario
 
@@ -66,6 +69,13 @@ def of_several(shown: View, scenario: ScenarioView, stems: Container[str]) -> li
     return [found for name in dict.fromkeys(names) if (found := stem(scenario, name)) in stems]
 
 
+def of_step(scenario: ScenarioView, step: StepView, stems: Container[str]) -> list[tuple[str, str]]:
+    """Stems of the charts of one step besides its bars, each with what it shows."""
+    kinds = {chart.kind: getattr(_module(chart.kind), "SHOWS", "") for chart in scenario.charts}
+    named = ((stem(scenario, f"{step.step.name}-{kind}"), shows) for kind, shows in kinds.items())
+    return [(found, shows) for found, shows in named if shows and found in stems]
+
+
 def look(shown: View, scenario: Scenario, width: int | None = None) -> Look:
     """What the charts of a scenario share."""
     return Look(engine_colours(shown), shown.captions(scenario), width or WIDTH, alone=shown.alone)
@@ -92,5 +102,9 @@ def _scenes(
         if scene is not None:
             yield stem(scenario, f"over_{found.name}"), scene
     for chart in charts:
-        for name, scene in import_module(f"{__package__}.{chart.kind}").figures(chart, scenario, shared):
+        for name, scene in _module(chart.kind).figures(chart, scenario, shared):
             yield stem(scenario, name), scene
+
+
+def _module(kind: str) -> ModuleType:
+    return import_module(f"{__package__}.{kind}")

@@ -13,6 +13,7 @@ from dbbench.report.run_view import ScenarioView
 from dbbench.report.step_view import Line, StepView
 from dbbench.suite.charts import Percentiles
 
+SHOWS = "how long a call took"
 #: The percentiles and the greatest: name, shape and size. The colour is the engine's.
 _DOTS = tuple(
     zip((*TAIL, "max"), ("circle", "square", "diamond", "up", "tick"), (9.0, 8.5, 9.0, 9.5, 11.0), strict=True)

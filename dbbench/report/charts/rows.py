@@ -39,6 +39,7 @@ class Value:
     at: float
     shape: str = "circle"
     size: float = 10.0
+    #: For Arrow batches, where a step has both forms of rows, and for cold starts.
     hollow: bool = False
 
 

@@ -12,6 +12,7 @@ from dbbench.report.run_view import ScenarioView
 from dbbench.report.step_view import WIDE_RANGE, Line, StepView, heading, reference_ratio
 from dbbench.suite.charts import Spans
 
+SHOWS = "cold and warm"
 #: What the ends are, their shapes, whether they are hollow, and where the interval of each lies beside the bar.
 _ENDS = (("cold start", "square", True, -0.4), ("warm caches", "circle", False, 0.4))
 
@@ -20,7 +21,7 @@ def figures(chart: Spans, scenario: ScenarioView, look: Look) -> Iterator[tuple[
     """One chart, if both steps have figures."""
     if len(views := scenario.named([chart.cold, chart.warm])) == 2:
         cold, warm = views
-        yield f"{chart.warm}-span", drawn(spans(chart.title, cold, warm, look), look)
+        yield f"{chart.warm}-spans", drawn(spans(chart.title, cold, warm, look), look)
 
 
 def spans(title: str, cold: StepView, warm: StepView, look: Look) -> RowChart:

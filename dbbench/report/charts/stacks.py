@@ -14,6 +14,7 @@ from dbbench.report.run_view import ScenarioView
 from dbbench.report.step_view import StepView
 from dbbench.suite.charts import Stacks
 
+SHOWS = "where the time goes"
 _WHOLE = "not told apart"
 #: Part -> what the key calls it, and the tone and hatch, so that neither is needed to tell them apart.
 _PARTS = {
@@ -28,7 +29,7 @@ def figures(chart: Stacks, scenario: ScenarioView, look: Look) -> Iterator[tuple
     """A chart for each step that loads objects."""
     for view in scenario.named(chart.steps):
         if chart.steps or view.wording.in_parts:
-            yield f"{view.step.name}-parts", drawn(time_breakdown(view, look), look)
+            yield f"{view.step.name}-stacks", drawn(time_breakdown(view, look), look)
 
 
 def time_breakdown(view: StepView, look: Look) -> RowChart:

@@ -12,6 +12,7 @@ from dbbench.report.step_view import WIDE_RANGE, StepView
 from dbbench.results.facts import TimelineFacts
 from dbbench.suite.charts import Timeline
 
+SHOWS = "second by second"
 #: Pixels of each of the two halves, and between them.
 _HEIGHT, _BETWEEN = 200.0, 46.0
 #: Points beside their curve, where there are few enough to be seen.

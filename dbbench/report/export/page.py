@@ -22,13 +22,14 @@ def write(
     more: Mapping[str, Any] | None = None,
 ) -> Path:
     """Write index.FORM into the report's folder; `more` is what the template has besides."""
-    from dbbench.report.charts.draw import of_several, stem
+    from dbbench.report.charts.draw import of_several, of_step, stem
 
     values = {
         "view": shown,
         "stems": stems,
         "stem": stem,
         "of_several": of_several,
+        "of_step": of_step,
         "amount": amount,
         "duration": duration,
         "worded": worded,
