@@ -151,7 +151,7 @@ def _during(results: Sequence[TrialResult]) -> Iterator[str]:
     """Warnings from the readings at both ends of each trial."""
     noise = [result.noise for result in results]
     for known, limit, text in (
-        ([each.get("others") for each in noise], MOST_OTHERS, "other processes used up to {} of the machine during {}: stop them, or use a quieter machine"),
+        ([each.get("others") for each in noise], MOST_OTHERS, "other processes used up to {} of the machine during {}: run again without them, or on a quieter machine"),
         ([each.get("steal") for each in noise], MOST_STEAL, "other virtual machines took up to {} of this one's CPU time during {}: use a dedicated machine, or another time"),
     ):  # fmt: skip
         shares = [share for share in known if share is not None]

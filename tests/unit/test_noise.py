@@ -210,7 +210,7 @@ def test_a_file_system_in_memory_is_told_rather_than_its_quick_syncs() -> None:
 @pytest.mark.parametrize(
     ("results", "words"),
     [
-        (trials(others=[0.3, 0.05, None, 0.12]), "other processes used up to 30% of the machine during 2 of 3 trials: stop them"),
+        (trials(others=[0.3, 0.05, None, 0.12]), "other processes used up to 30% of the machine during 2 of 3 trials: run again without them, or on a quieter machine"),
         (trials(steal=[0.25]), "other virtual machines took up to 25% of this one's CPU time during 1 of 1 trial: "),
         (trials(throttled=[2, 0, None]), "the CPU throttled from heat during 1 of 3 trials: cool it better"),
     ],

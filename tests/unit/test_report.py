@@ -280,6 +280,23 @@ def test_a_fence_is_longer_than_any_in_the_text(text: str, fence: str) -> None:
     assert markdown_page.fenced(text) == f"{fence}text\n{text}\n{fence}"
 
 
+# Warnings
+
+
+def test_a_busy_machine_and_what_to_do_are_told_wherever_figures_are_read(tmp_path: Path) -> None:
+    def busy(result: dict[str, Any]) -> None:
+        result["noise"] = {"others": 0.3}
+
+    run = fabricate(tmp_path / "run", {"a": Fake("A")}, rounds=1, change=busy)
+    run.suite = run.suite.model_copy(update={"scenarios": (run.suite.scenarios[0].model_copy(update={"charts": ()}),)})
+    shown = view(run)
+    (words,) = (text for text in shown.warnings if text.startswith("other processes used up to 30% of the machine"))
+    assert words.endswith(": run again without them, or on a quieter machine")
+    assert f"warning: {words}" in " ".join(printed(shown, 400))
+    assert f"Warning: {words}" in page(shown, run.path, "html")
+    assert f"> **Warning:** {words}" in page(shown, run.path, "md")
+
+
 # Tables
 
 
