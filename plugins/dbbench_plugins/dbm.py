@@ -109,3 +109,13 @@ class NDBM(DBM):
     @classmethod
     def versions(cls) -> dict[str, str]:
         return {"library": str(debian_module(cls.binding).library)}
+
+    def connect(self) -> Session:
+        self.session: Any = super().connect()
+        return self.session  # type: ignore[no-any-return]
+
+    def flush(self) -> None:
+        """Close the file and open it again: ndbm has no other call that writes what it holds in memory."""
+        self.database.close()
+        self.open()
+        self.session.held = self.database

@@ -12,7 +12,7 @@ from dbbench.testing.records.clauses import RecordContract
 from dbbench.testing.records.commits import CommitContract
 from dbbench.testing.records.store import WIDTH, Store
 
-_DATA = "records: {count: 300, key_bytes: 16, key_order: scattered, value_bytes: 40}"
+_DATA = "records: {count: 300, key_bytes: 16, key_order: scattered, value_bytes: 250}"
 _STEPS = """
 - {kind: keyvalue, name: insert, title: Insert, operation: insert, count: 50}
 - {kind: keyvalue, name: insert-many, title: Insert, operation: insert, transaction: 100, order: random}
