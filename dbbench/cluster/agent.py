@@ -1,4 +1,4 @@
-"""What runs in a host's Dask worker: it starts the process that holds the clients, and carries words to it and from it.
+"""What runs in a host's Dask worker: it starts the process that holds the clients, and relays its input and output.
 
 All that it does returns at once: a worker has one thread for actors.
 """
@@ -41,7 +41,7 @@ class Ended:
 
 
 class Agent:
-    """A host, as the coordinator has it."""
+    """The Dask actor on a host: it starts a process for the host's clients, and relays its input and output."""
 
     def __init__(self) -> None:
         self._child: subprocess.Popen[str] | None = None
@@ -49,7 +49,7 @@ class Agent:
         self._said: queue.SimpleQueue[str | Ended] = queue.SimpleQueue()
 
     async def clock(self) -> int:
-        """The clock of the host."""
+        """The host's monotonic clock, in nanoseconds."""
         return perf_counter_ns()
 
     def start(self, order: Sealed, program: str = CLIENTS) -> None:
@@ -78,7 +78,7 @@ class Agent:
         return said
 
     def finish(self) -> None:
-        """Tell the process that nobody wants it any more: it clears up, and ends."""
+        """Close the process's input, so that it cleans up and ends."""
         self._words.put(None)
 
     def idle(self) -> bool:
@@ -106,4 +106,4 @@ def _listen(
             said.put(line)
         status = child.wait()
         error.seek(0)
-        said.put(Ended(status, scrub(error.read()[-_MOST_PRINTED:], hidden)))
+        said.put(Ended(status, scrub(error.read(), hidden)[-_MOST_PRINTED:]))

@@ -2,8 +2,10 @@
 
 import os
 import pickle
+import queue
 import subprocess
 import sys
+import tempfile
 from pathlib import Path
 from typing import Any
 from unittest.mock import MagicMock, Mock
@@ -14,6 +16,7 @@ import pytest
 
 from dbbench.analysis.remarks import limits_of_hosts
 from dbbench.analysis.row import Row
+from dbbench.cluster import agent
 from dbbench.cluster import host as process_of_host
 from dbbench.cluster.alike import differences, identity
 from dbbench.cluster.clock import Clock, Reading, best
@@ -406,3 +409,16 @@ def test_a_host_that_is_no_longer_wanted_ends_though_a_child_is_gone(monkeypatch
     monkeypatch.setattr(os, "_exit", ended.append)
     process_of_host.main()
     assert (killed, ended[0]) == (["there"], 1)
+
+
+def test_a_secret_that_begins_before_what_is_reported_is_hidden_whole() -> None:
+    """Of what a process printed only the last characters are reported."""
+    printed = f"print('x' * 100 + 'a-long-secret' + 'y' * {agent._MOST_PRINTED - 6}, file=__import__('sys').stderr)"
+    said: queue.SimpleQueue[str | agent.Ended] = queue.SimpleQueue()
+    with tempfile.TemporaryFile("w+") as error:
+        child = subprocess.Popen([sys.executable, "-c", printed], stdout=subprocess.PIPE, stderr=error, text=True)
+        agent._listen(child, said, error, ["a-long-secret"])
+    ended = said.get()
+    assert isinstance(ended, agent.Ended)
+    assert "secret" not in ended.printed
+    assert ended.printed.endswith("y\n")
