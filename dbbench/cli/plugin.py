@@ -21,6 +21,10 @@ if TYPE_CHECKING:
 
 #: Kind of engine -> a suite to try it on.
 _SUITES = {"sql": "invoices", "records": "mixes", "blocks": "virtual-file"}
+#: The exit statuses of pytest after tests that passed, and after some that failed.
+_PYTEST_STATUSES = (0, 1)
+#: What a driver that crashes when Python ends breaks.
+_END = "the process ends in order"
 
 
 @click.group(epilog=examples("dbbench plugin new mine", "dbbench plugin check mine"))
@@ -178,9 +182,11 @@ def _run_kit(name: str, options: Mapping[str, str]) -> list[Verdict]:
             check=False,
         )
         found, running = read(folder / "verdicts.jsonl")
+    how = f"signal {-done.returncode}" if done.returncode < 0 else f"exit status {done.returncode}"
     if running:
-        how = f"signal {-done.returncode}" if done.returncode < 0 else f"exit status {done.returncode}"
         found[running] = Verdict(running, "failed", f"the process ended in the middle of it ({how})")
+    elif found and done.returncode not in _PYTEST_STATUSES:
+        found[_END] = Verdict(_END, "failed", f"the process ended with {how}, after all clauses")
     if not found:
         said = cleaned(done.stdout.decode(errors="replace")).strip().splitlines()
         raise UserError(f"the kit of {name} could not be run: {said[-1] if said else f'status {done.returncode}'}")

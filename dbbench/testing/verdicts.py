@@ -54,9 +54,14 @@ class Verdicts:
         """Name the clause, should its test end this process."""
         self._write({"begun": title(nodeid.rpartition("::")[2])})
 
+    @pytest.hookimpl(trylast=True)
+    def pytest_runtest_logfinish(self, nodeid: str, location: tuple[str, int | None, str]) -> None:
+        """Record that the process has outlived the test, and the closing of its engine."""
+        self._write({"ended": title(nodeid.rpartition("::")[2])})
+
     @pytest.hookimpl(wrapper=True)
     def pytest_runtest_makereport(self, item: pytest.Item, call: pytest.CallInfo[None]) -> Generator[None, Any, Any]:
-        """Keep the verdict of each phase; what fails or is left out stands against what passed."""
+        """Record the verdict of each phase: a later failure or skip replaces a pass; a failure is final."""
         report = yield
         name = title(item.name)
         if report.failed and call.excinfo:
@@ -70,7 +75,7 @@ class Verdicts:
     def _keep(self, verdict: Verdict) -> None:
         before = self.found.get(verdict.clause)
         if before and before.outcome == "failed":
-            return  # what fails while it is taken down follows from it
+            return  # a failure while it is torn down follows from it
         self.found[verdict.clause] = verdict
         self._write(asdict(verdict))
 
@@ -81,16 +86,15 @@ class Verdicts:
 
 
 def read(path: Path) -> tuple[dict[str, Verdict], str]:
-    """The verdicts of a file, and the clause that had begun and has none; empty if there is none of these."""
+    """The verdicts of a file, and the clause in which the process ended; empty if it ended in none."""
     found: dict[str, Verdict] = {}
     running = ""
     for text in path.read_text("utf-8").splitlines() if path.exists() else ():
         line = json.loads(text)
-        if begun := line.get("begun"):
-            running = begun
+        if "begun" in line or "ended" in line:
+            running = line.get("begun", "")
         else:
             found[line["clause"]] = Verdict(**line)
-            running = ""
     return found, running
 
 

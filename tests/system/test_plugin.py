@@ -58,12 +58,16 @@ def write_first_steps(name: str, path: Path) -> None:
     YAML(typ="safe").dump(document | {"scenarios": [scenario]}, path)
 
 
-def checked(right: Path, folder: Path, change: Callable[[str], str]) -> str:
-    """What the check of a package for records says, with another line where a value is read."""
+#: Lines of a package for records: where a value is read, and where the engine's class goes on.
+READ, IN_CLASS = "            return found and found[0]\n", "    @classmethod\n    def versions(cls):\n"
+
+
+def checked(right: Path, folder: Path, lines: str, others: str) -> str:
+    """What the check of a package for records says, with other lines in place of these."""
     shutil.copytree(right / "site", folder / "site")
-    module, line = folder / "site" / "dbbench_mine_fast_2.py", "            return found and found[0]\n"
-    assert line in module.read_text()
-    module.write_text(module.read_text().replace(line, change(line)))
+    module = folder / "site" / "dbbench_mine_fast_2.py"
+    assert lines in module.read_text()
+    module.write_text(module.read_text().replace(lines, others))
     return run_here(folder, "plugin", "check", "mine+fast.2", plugins=(str(folder / "site"),), status=1).stdout
 
 
@@ -106,7 +110,8 @@ def test_a_new_package_has_a_test_that_runs_the_kit(made: Callable[[str], Path])
 
 def test_the_kit_finds_what_is_wrong_and_says_what(made: Callable[[str], Path], tmp_path: Path) -> None:
     wrong = "            return found[0] if found else b''\n"
-    output = checked(made("mine+fast.2"), tmp_path, lambda _line: wrong)
+    ended = "            __import__('atexit').register(__import__('os')._exit, 3)\n"  # as by a driver's own crash
+    output = checked(made("mine+fast.2"), tmp_path, READ, ended + wrong)
     said = output.partition("failed: a missing key gives none\n")[2].splitlines()
     assert said[:3] == [
         "  value read under a key that is not there (snapshot=False): expected None, got b''",
@@ -114,13 +119,22 @@ def test_the_kit_finds_what_is_wrong_and_says_what(made: Callable[[str], Path], 
         "  see docs/plugins.md#records-under-keys",
     ]
     assert "passes the conformance tests" not in output
-    assert re.match(r"mine\+fast\.2 fails 2 of \d\d clauses, for 2 causes; ", output.splitlines()[-1])
+    assert "failed: the process ends in order\n  the process ended with exit status 3, after all clauses\n" in output
+    assert re.match(r"mine\+fast\.2 fails 3 of \d\d clauses, for 3 causes; ", output.splitlines()[-1])
 
 
 def test_a_crash_of_the_driver_is_the_verdict_of_its_clause(made: Callable[[str], Path], tmp_path: Path) -> None:
     crash = "            if not found:\n                __import__('os').abort()\n"
-    output = checked(made("mine+fast.2"), tmp_path, lambda line: crash + line)
+    output = checked(made("mine+fast.2"), tmp_path, READ, crash + READ)
     assert "failed: a missing key gives none\n  the process ended in the middle of it (signal 6)\n" in output
+
+
+def test_a_crash_of_the_driver_after_its_clause_has_passed_is_a_failure(
+    made: Callable[[str], Path], tmp_path: Path
+) -> None:
+    closed = "    def close(self):\n        __import__('os').abort()\n\n"
+    output = checked(made("mine+fast.2"), tmp_path, IN_CLASS, closed + IN_CLASS)
+    assert re.search(r"^failed: .*\n  the process ended in the middle of it \(signal 6\)\n", output, re.MULTILINE)
 
 
 @pytest.mark.parametrize(

@@ -24,7 +24,7 @@ from dbbench.testing import (
     verdicts,
 )
 from dbbench.testing.clause import difference, expect, expect_equal, expect_error, panics_as_errors, reason
-from dbbench.testing.verdicts import Verdict
+from dbbench.testing.verdicts import Verdict, Verdicts, read
 
 CONTRACTS = (EngineContract, SQLContract, KeyValueContract, BlocksContract, ObjectContract)
 CLAUSES = {
@@ -216,3 +216,18 @@ def test_other_errors_pass_as_they_are() -> None:
     with pytest.raises(RuntimeError, match="the driver panicked: x") as raised, panics_as_errors():
         raise PanicException("x")
     assert isinstance(raised.value.__cause__, PanicException)
+
+
+def test_a_process_that_ends_as_an_engine_is_closed_ends_in_that_clause(tmp_path: Path) -> None:
+    """Its test had passed before."""
+    path = tmp_path / "verdicts.jsonl"
+    place = ("test_mine.py", 1, "")
+    verdicts = Verdicts(path)
+    for test in ("t.py::TestEngine::test_keeps_a_value", "t.py::TestEngine::test_keeps_a_key"):
+        verdicts.pytest_runtest_logstart(test, place)
+        verdicts._keep(Verdict("keeps a value", "passed"))
+        if test.endswith("value"):
+            verdicts.pytest_runtest_logfinish(test, place)
+    assert read(path)[1] == "keeps a key"
+    verdicts.pytest_runtest_logfinish("t.py::TestEngine::test_keeps_a_key", place)
+    assert read(path)[1] == ""
