@@ -2,7 +2,7 @@
 
 A dataset is written under a temporary name and renamed when it is whole and on the disk, so that two runs at once can
 only ever find all of it or nothing. Each file's length and hash are kept beside it; a dataset that doesn't match them
-is drawn anew. Readers take a batch after the other, so that memory stays flat at any scale.
+is removed and made again. Readers take one batch at a time, so that memory stays flat at any scale.
 """
 
 import hashlib
@@ -22,7 +22,7 @@ import pyarrow.ipc
 
 from dbbench.datasets.csv_form import csv_bytes, header_bytes
 from dbbench.datasets.generate import DOCUMENTS, GENERATION, arrow_schema, batches, chunk
-from dbbench.datasets.own_files import all_rows, estimated_bytes, files_of
+from dbbench.datasets.own_files import all_rows, estimated_bytes, files_of, refusals
 from dbbench.datasets.own_texts import text_set
 from dbbench.datasets.own_vectors import vector_set
 from dbbench.datasets.records import RecordSet
@@ -75,8 +75,8 @@ class Files:
         return manifest
 
     @property
-    def there(self) -> bool:
-        """Whether all its files are there, as long as they were written."""
+    def complete(self) -> bool:
+        """Whether every file exists and has the length that the manifest records."""
         try:
             files = self.manifest["files"].items()
             return all((self.directory / name).stat().st_size == sealed["bytes"] for name, sealed in files)
@@ -95,9 +95,9 @@ class Files:
 
     def stream(self, table: str) -> Iterator[pa.RecordBatch]:
         """The batches of a table in order, read one at a time: pages of a mapped file would stay in memory."""
-        return self.some(table, range(self.batches(table)))
+        return self.numbered(table, range(self.batches(table)))
 
-    def some(self, table: str, numbers: Iterable[int], columns: Sequence[str] = ()) -> Iterator[pa.RecordBatch]:
+    def numbered(self, table: str, numbers: Iterable[int], columns: Sequence[str] = ()) -> Iterator[pa.RecordBatch]:
         """Batches of a table by their numbers from 0, with these of its columns, or all."""
         schema = self.schema(table)
         fields = [schema.get_field_index(name) for name in columns] or None
@@ -129,16 +129,16 @@ def materialise(dataset: Dataset, *, scale: float = 1.0, seed: int | None = None
     """
     seed = dataset.seed if seed is None else seed
     sources = sources_of(dataset, scale, folder)
-    contents = {name: [plain_file.digest(path) for path in paths] for name, paths in sources.items()}
+    contents = {name: [_digest(path) for path in paths] for name, paths in sources.items()}
     identity = json.dumps([GENERATION, _FORMAT, dataset.model_dump(mode="json"), float(scale), seed, contents])
     key = hashlib.sha256(identity.encode()).hexdigest()[:24]
     final = cache_folder() / key
 
     def fill(made: Path) -> Mapping[str, object]:
-        before = _looks(sources)
+        before = _stamps(sources)
         written = _write(dataset, scale, seed, made, sources)
-        if _looks(sources) != before:
-            raise UserError("a file changed while it was read; run again when nothing writes to it")
+        if changed := [path for path, stamp in _stamps(sources).items() if stamp != before[path]]:
+            raise UserError(f"{changed[0]} changed while it was read; run again when nothing writes to it")
         return {**written, "contents": contents}
 
     try:
@@ -200,7 +200,7 @@ def kept(key: str) -> Files:
     if re.fullmatch("[0-9a-f]{24}", key) is None or not folder.is_dir() or not _checked(folder):
         raise UserError(
             f"the data of this run came from files and is no longer in {cache_folder()}; "
-            "run the suite anew where the files are"
+            "run the suite again where the files are"
         )
     return Files(folder)
 
@@ -261,10 +261,19 @@ def _written(folder: Path, name: str, schema: pa.Schema, given: Iterable[pa.Reco
     return {path.name: {"bytes": path.stat().st_size, "sha256": plain_file.digest(path)}}
 
 
-def _looks(sources: dict[str, list[Path]]) -> list[tuple[int, int, int]]:
-    """Marks that reveal a changed file."""
-    found = [path.stat() for paths in sources.values() for path in paths]
-    return [(each.st_ino, each.st_size, each.st_mtime_ns) for each in found]
+def _digest(path: Path) -> str:
+    with refusals(path):
+        return plain_file.digest(path)
+
+
+def _stamps(sources: dict[str, list[Path]]) -> dict[Path, tuple[int, int, int]]:
+    """The inode, size and time of change of each file, one of which changes with its bytes."""
+    found = {}
+    for path in (path for paths in sources.values() for path in paths):
+        with refusals(path):
+            status = path.stat()
+        found[path] = status.st_ino, status.st_size, status.st_mtime_ns
+    return found
 
 
 def rows_of(
@@ -294,8 +303,8 @@ def _checked(folder: Path) -> bool:
     """Whether a dataset is as it was written. One that isn't is removed, with a line in the log that says why."""
     if not (damage := _damage(folder)):
         return True
-    if removed := kept_folder.remove(folder, lambda: _damage(folder)):  # nobody has drawn it anew meanwhile
-        _log.warning("dbbench: the cached dataset %s is damaged (%s); it is drawn anew", folder, damage)
+    if removed := kept_folder.remove(folder, lambda: _damage(folder)):  # nobody has made it again meanwhile
+        _log.warning("dbbench: the cached dataset %s was damaged (%s) and has been removed", folder, damage)
     return not removed
 
 

@@ -81,7 +81,7 @@ def _accused(changed: Sequence[str]) -> str:
 
 
 def _data_there(datasets: Iterable[Files], answers: Mapping[str, str]) -> bool:
-    return all(files.there for files in datasets) and all(map(os.path.exists, answers.values()))
+    return all(files.complete for files in datasets) and all(map(os.path.exists, answers.values()))
 
 
 def order_of(ready: Ready, trial: Trial, directory: Path) -> TrialOrder:

@@ -47,7 +47,7 @@ def check_table(context: StepContext, name: str, *, every_row: bool) -> None:
 
     The sample is drawn anew each time. Without a single whole number as the key it is all rows.
     """
-    with context.beneath() as (engine, session):
+    with context.base_session() as (engine, session):
         sql = _sql_engine(engine)
         _check_count(context, sql, session, name)
         if not _told_by_row(context, name):
@@ -64,7 +64,7 @@ def check_added(context: StepContext, name: str) -> None:
 
     Where nobody knows what the table held before, their number alone.
     """
-    with context.beneath() as (engine, session):
+    with context.base_session() as (engine, session):
         sql = _sql_engine(engine)
         _check_count(context, sql, session, name)
         table = context.tables[name]
@@ -128,7 +128,7 @@ def _check_unchanged(context: StepContext, name: str, updates: Collection[str]) 
                 batch = batch.set_column(place, field, without(batch.column(place), key, changed))
         return batch
 
-    with context.beneath() as (engine, session):
+    with context.base_session() as (engine, session):
         _check_rows(context, _sql_engine(engine), session, name, columns, unchanged)
 
 
@@ -138,7 +138,7 @@ def let_go(context: StepContext, step: StatementStep) -> dict[str, str]:
     Gives what was forgotten. A table that nobody knows is counted, so that what the calls add to it can be counted.
     """
     if step.adds and step.adds.table not in context.data.left_by and isinstance(context.engine, SQLEngine):
-        with context.beneath() as (engine, session):
+        with context.base_session() as (engine, session):
             context.data.rows[step.adds.table] = int(_count(_sql_engine(engine), session, step.adds.table))
     context.data.texts.append(step.dialects.get(context.engine.info().dialect, step.sql))
     named = {step.adds.table} if step.adds else words_of(context.statement(step))
@@ -259,7 +259,7 @@ def _check_some_rows(context: StepContext, engine: SQLEngine, session: Session, 
     each = -(-_SAMPLE // max(len(numbers), 1))
     parts = [
         batch.take(pa.array(draw.sample(range(batch.num_rows), min(batch.num_rows, each)), pa.int64()))
-        for batch in files.some(name, numbers)
+        for batch in files.numbered(name, numbers)
     ]
     expected = pa.Table.from_batches(parts, files.schema(name))
     if expected.num_rows:

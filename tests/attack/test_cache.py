@@ -72,8 +72,8 @@ def test_a_damaged_dataset_is_drawn_anew(
     spoil(files.directory / name)
     assert contents(materialise(data)) == whole
     (message,) = caplog.messages
-    assert message.startswith(f"dbbench: the cached dataset {files.directory} is damaged (")
-    assert message.endswith("; it is drawn anew")
+    assert message.startswith(f"dbbench: the cached dataset {files.directory} was damaged (")
+    assert message.endswith(" and has been removed")
 
 
 @pytest.mark.parametrize("spoil", [zeroed, emptied, cut])

@@ -3,6 +3,7 @@
 import csv
 import datetime
 import shutil
+from collections.abc import Callable
 from decimal import Decimal
 from pathlib import Path
 from types import SimpleNamespace
@@ -240,20 +241,28 @@ def test_what_does_not_fit_is_refused_with_file_and_row(
             read(tmp_path, text, types, how, **rows)
 
 
-def test_a_file_that_changes_while_it_is_read_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        (lambda path: path.write_text("Id\n1\n2\n3\n"), r"t\.csv changed while it was read"),
+        (Path.unlink, r"t\.csv can't be read: No such file"),
+    ],
+)
+def test_a_file_that_changes_while_it_is_read_is_refused(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, change: Callable[[Path], object], said: str
+) -> None:
     (tmp_path / "t.csv").write_text("Id\n1\n2\n")
     data = dataset(tmp_path, look(tmp_path))
 
-    def grows(*given: Any) -> Any:
-        with (tmp_path / "t.csv").open("a") as file:
-            file.write("3\n")
-        return all_rows(*given)
+    def changes(*given: Any) -> Any:
+        yield from all_rows(*given)
+        change(tmp_path / "t.csv")
 
-    monkeypatch.setattr("dbbench.datasets.cache.all_rows", grows)
+    monkeypatch.setattr("dbbench.datasets.cache.all_rows", changes)
     data = data.model_copy(
         update={"tables": {"t": data.tables["t"].model_copy(update={"rows": FromFile(file="t.csv")})}}
     )
-    with pytest.raises(UserError, match="changed while it was read"):
+    with pytest.raises(UserError, match=said):
         materialise(data, folder=tmp_path)
     monkeypatch.undo()
 
