@@ -18,7 +18,7 @@ _TRIFLE = 1e-6
 
 @dataclass(frozen=True)
 class Spread:
-    """One engine's calls: times in seconds, each the median of the rounds' own, so that trial means stay trial means.
+    """One engine's calls: times in seconds, as medians over the rounds; `late` and `due` are sums over them.
 
     A percentile is None if some round had too few calls for it. `service` is the mean time from a call's
     start to its end; at a rate the percentiles are those of latency, and `late` and `due` are counted.

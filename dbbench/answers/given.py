@@ -1,4 +1,4 @@
-"""The answers of a suite's queries: a file of rows each, before the first trial; engines that give one run apart."""
+"""The answers of a suite's queries: a file of rows each, before the first trial. Engines answer in other processes."""
 
 import tempfile
 from collections.abc import Callable, Mapping, Sequence
@@ -77,7 +77,7 @@ def answers_of(
 
 
 def without_a_row(step: QueryStep, changes: Changes, files: Files) -> Question | None:
-    """The same asked without a row; None if that takes long, needs values of parameters, or rows were changed."""
+    """The question with one row left out; None for much data, for parameters, and after other changes than INSERTs."""
     manifest = files.manifest
     changed = changes.unknown or any(sql.lstrip()[:6].upper() != "INSERT" for sql, _ in changes.statements)
     if step.parameters or changed or sum(file["bytes"] for file in manifest["files"].values()) > MOST_BYTES:
@@ -158,7 +158,7 @@ def _given(answer: GivenRows, step: str) -> pa.Table:
 def _read(path: Path, answer: AnswerFile) -> pa.Table:
     with refusals(path):
         if path.suffix.lower() in PARQUET:
-            import pyarrow.parquet as pq  # with what it needs of files elsewhere, which no trial does
+            import pyarrow.parquet as pq  # here, since no trial needs it
 
             return pq.read_table(path)
         names = csv_names(path)
@@ -182,7 +182,7 @@ def engine_answer(engine: str, dataset: Dataset, files: Files, sql: str, dialect
 
 @cache
 def _versions(engine: str) -> Mapping[str, str]:
-    """Versions of an engine and its driver: another's answer may be another. None if the engine can't be used."""
+    """Versions of an engine and its driver, as other versions may answer otherwise. Empty if it can't be used."""
     return probe([engine])[engine].versions
 
 

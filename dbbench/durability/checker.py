@@ -239,7 +239,7 @@ class Checker:
     def _count_syncs(self) -> Syncs:
         """The sync calls of some commits, in a new database."""
         self._tell("sync calls")
-        if reason := strace.usable():
+        if reason := strace.unusable():
             return Syncs(uncounted=reason)
         data, out = self._new_data("syncs"), self.directory / "strace.txt"
         # Made without strace, under which a server may take minutes to make its files.

@@ -1,8 +1,8 @@
 """Counting the sync calls of commits in what strace writes.
 
-Counted is what the caller may rely on for having data on the disk: fsync, fdatasync, sync, syncfs, msync with
-MS_SYNC, and writes to files opened with O_DSYNC or O_SYNC. sync_file_range isn't: it promises nothing of the
-kind. Each call counts when it is completed, and only if it succeeded and refers to a file of the database.
+These calls count, as they put data on the disk before they return: fsync, fdatasync, sync, syncfs, msync with MS_SYNC,
+and writes with O_DSYNC, O_SYNC, RWF_DSYNC or RWF_SYNC. sync_file_range doesn't: it promises nothing of the kind. A call
+counts on completion, if it succeeded and concerns a file of the database; sync takes no file and always counts.
 """
 
 import os
@@ -42,7 +42,7 @@ class Call:
         return self.result.startswith(("-1", "?"))
 
 
-def usable() -> str:
+def unusable() -> str:
     """The reason why strace can't be used here; empty if it can."""
     if shutil.which("strace") is None:
         return "strace is missing (apt install strace)"
@@ -55,7 +55,7 @@ def usable() -> str:
 
 def command(out: Path, traced: list[str]) -> list[str]:
     """The command that runs another one and writes its calls, and those of all its children, to `out`."""
-    # A question mark lets a call pass that this kind of processor doesn't have.
+    # A question mark: strace ignores a call that this kind of processor doesn't have.
     names = ",".join(f"?{name}" for name in _TRACED)
     return ["strace", "-f", "--seccomp-bpf", "-y", "-s", "0", "-o", str(out), "-e", f"trace={names}", "--", *traced]
 

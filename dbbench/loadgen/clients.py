@@ -93,9 +93,8 @@ def order_of(engine: Engine, job: Job, clients: Clients) -> ClientOrder:
 class ClientProcesses:
     """Some of the processes of clients that have one order; `numbers` are theirs among all of them.
 
-    A process of several threads that ask a server keeps to one processor where there are as many processes as
-    processors. Where the threads do the work themselves the system's own, which end their writes, would stand behind
-    them.
+    A process whose threads ask a server is pinned to one processor, if there are as many processes as processors.
+    Those of embedded engines are not: the system's own threads, which complete their writes, would wait for them.
     """
 
     def __init__(self, order: ClientOrder, numbers: range, variables: Mapping[str, str] | None = None) -> None:
@@ -142,7 +141,7 @@ class ClientProcesses:
             _tell(child, moment)
 
     def timings(self) -> ClientTimings:
-        """What they measured, when the last one is done. Raises WrongAnswer, TimedOut and ClientFailed."""
+        """What they measured, when the last one is done. Raises ClientFailed, and errors that they report."""
         return together([said.timings for said in hear_all(self._children) if said.timings])
 
 
@@ -153,7 +152,7 @@ def _tell(child: subprocess.Popen[str], line: object) -> None:
 
 
 def hear_all(children: Sequence[subprocess.Popen[str]]) -> list[Reply]:
-    """The replies of each process. Raises as soon as one has failed, and kills the others."""
+    """One reply from each process. Raises as soon as one reports a failure or ends without a reply."""
     found: dict[subprocess.Popen[str], Reply] = {}
     with selectors.DefaultSelector() as waiting:
         for child in children:

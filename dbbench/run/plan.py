@@ -25,10 +25,10 @@ class Ready:
     datasets: dict[str, Files]
     #: Scenario -> query -> the file of the rows that it must return, or the folder of those that engines gave.
     answers: dict[str, dict[str, str]]
-    #: Engines that nobody asked for by name and that can't be run here: name -> what is known.
+    #: Engines that nobody asked for by name, and that are unusable, without work here, or run by name only.
     absent: dict[str, Probed] = field(default_factory=dict)
     urls: Mapping[str, str] = field(default_factory=dict, repr=False)
-    #: Those of them that have none of the suite's operations.
+    #: Those of the absent engines that have none of the suite's operations.
     idle: Sequence[str] = ()
     #: Variant -> the folder with another release of its package, and the Python that it runs in.
     folders: Mapping[str, Packages] = field(default_factory=dict)
@@ -58,11 +58,11 @@ def plan(
     beside: Mapping[str, str] | None = None,
     digits: int | None = None,
 ) -> list[Trial]:
-    """All trials in order. Each round visits every engine once, in an order of its own drawn from the seed.
+    """All trials in order. In each round every scenario visits each engine once, in an order drawn from the seed.
 
     So a slow drift of the machine hits all engines alike (interleaved rounds, as in asv). `beside`: variant -> its
     engine. The variants of an engine stand next to each other in every round: what disturbs one hits the other too.
-    `digits` of the trials' numbers: as many as the last one has, if not given.
+    `digits` of the trials' numbers: at least 3, and as many as the last one has, if not given.
     """
     groups: dict[str, list[str]] = {}
     for engine in sorted(engines):

@@ -169,7 +169,9 @@ class Table(Model):
                     columns.setdefault(PLACE, Column.model_construct(type="integer"))
                 taken = {name.lower() for name in (*columns, *self.columns)}
                 if path.lower() in taken or max(len(part), len(path)) > _LONGEST:
-                    raise ValueError(f"paths of at most {_LONGEST} characters, each of another name, unlike {path}")
+                    raise ValueError(
+                        f"paths of at most {_LONGEST} characters, each of another name, unlike {part if len(part) > _LONGEST else path}"
+                    )
                 # The text of a document has all digits of a number.
                 kind = "double" if type_text == "real" else type_text
                 columns[path] = Column.model_construct(type=kind, nullable=True)
@@ -253,7 +255,7 @@ class Vectors(_Column):
         if len({*self.labels}) < len(self.labels) or sum(self.labels) > 1:
             raise ValueError("labels: different shares that add up to 1 at most")
         if nothing := [share for share in self.labels if share * self.count < 1]:
-            raise ValueError(f"labels that some vectors have, and of {self.count:,} none has that of {nothing[0]:g}")
+            raise ValueError(f"labels of one vector or more: of {self.count:,} a share of {nothing[0]:g} is none")
         return self
 
 
@@ -297,7 +299,7 @@ def flattened(tables: Mapping[str, Table]) -> dict[str, Table]:
     for name, table in tables.items():
         parts = table.flattened(name)
         if taken := parts.keys() & (found.keys() | tables.keys() - {name}):
-            raise ValueError(f"a name that no array has, unlike {min(taken)}")
+            raise ValueError(f"a name other than that of an array's table, {min(taken)}")
         found |= parts
     return found
 

@@ -145,7 +145,7 @@ class StepContext:
     texts: TextSet | None = None
     #: The arguments to make the engine again; None if it is never restarted.
     setup: Setup | None = None
-    #: Role of files -> their bytes in the empty database: before there were tables, of other files with empty ones.
+    #: File role -> bytes in the database before its tables are made; of `other`, after. Empty without a size step.
     empty: Mapping[FileRole, int] = field(default_factory=dict)
     #: The run's round, from 1.
     round: int = 1
@@ -175,7 +175,7 @@ class StepContext:
         Returns what `between` returned. `opened` has the seconds of opening and connecting.
         """
         assert self.setup is not None
-        with suppress(Exception) if self.killed else nullcontext():  # each driver has its own for a server that is gone
+        with suppress(Exception) if self.killed else nullcontext():  # each driver has its own error for a lost server
             self.session.close()
         self.killed = False
         self.engine.close()
@@ -204,7 +204,7 @@ class StepContext:
 
     @contextmanager
     def aside(self) -> Iterator[None]:
-        """Keep the memory of a block that works for a check out of the engine's peak."""
+        """Exclude the memory that a check uses within the block from the engine's peak."""
         self.peak = max(self.peak, (peak_memory() or 0) + resident(others(self.engine)))
         try:
             yield
@@ -232,7 +232,7 @@ class StepContext:
             self.session = before
 
     @contextmanager
-    def beneath(self) -> Iterator[tuple[Engine, Session]]:
+    def base_session(self) -> Iterator[tuple[Engine, Session]]:
         """The engine and session that have SQL: of an access layer the base engine with a new session."""
         if self.engine.base_engine is None:
             yield self.engine, self.session

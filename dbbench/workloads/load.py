@@ -33,7 +33,7 @@ _Plan = tuple[
 
 def measure(step: LoadStep, context: StepContext) -> StepMeasurement:
     """Time each piece of the load; a chunk is made for the driver between the pieces, off the clock."""
-    with context.beneath() as (engine, session):
+    with context.base_session() as (engine, session):
         return _load(step, context, engine, session)
 
 

@@ -34,7 +34,7 @@ _DIRECT = getattr(os, "O_DIRECT", 0)
 
 def check_indexes(context: StepContext) -> None:
     """Find the index of each column that should have one in the system's catalogue. Raises WrongAnswer."""
-    with context.beneath() as (engine, session):
+    with context.base_session() as (engine, session):
         if "indexes" in engine.missing_features or not isinstance(session, SQLSession):
             return
         for name, table in context.tables.items():
@@ -46,7 +46,7 @@ def check_indexes(context: StepContext) -> None:
 
 def check_sync(context: StepContext) -> None:
     """Compare the settings that the durability tier promises with those of the session. Raises WrongAnswer."""
-    with context.beneath() as (engine, session):
+    with context.base_session() as (engine, session):
         if not isinstance(engine, SQLEngine):
             return
         for name, promised in engine.promised().items():
@@ -60,7 +60,7 @@ def check_sync(context: StepContext) -> None:
 
 def changed_option(context: StepContext) -> str:
     """Return the option whose value is another in the system's own catalogue, in words; empty if there is none."""
-    with context.beneath() as (engine, session):
+    with context.base_session() as (engine, session):
         if not isinstance(engine, SQLEngine) or engine.url:
             return ""
         for name, query in engine.option_queries.items():

@@ -46,7 +46,7 @@ def measure(step: SizeStep, context: StepContext) -> StepMeasurement:
 
 def _compact(context: StepContext) -> float:
     """Seconds of the engine's own compaction. It is opened anew then, since its file may be another one by now."""
-    with context.beneath() as (engine, session):
+    with context.base_session() as (engine, session):
         compact = prepared(engine, session, "compact")(list(context.tables) or [RECORD_TABLE])
         nanoseconds, _ = timed(compact)
     if not context.engine.url and page_cache.present(context.engine.directory):

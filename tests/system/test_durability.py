@@ -25,7 +25,7 @@ TierChecks = dict[tuple[str, str], dict[str, Any]]
 
 @pytest.fixture(scope="module")
 def traces() -> None:
-    if reason := strace.usable():
+    if reason := strace.unusable():
         if required("strace"):
             pytest.fail(f"strace is required: {reason}")
         pytest.skip(reason)

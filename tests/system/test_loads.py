@@ -61,7 +61,7 @@ def test_a_flush_leaves_the_log_for_later_commits(name: str, opened: Opened, tmp
     assert log.stat().st_size == before > 0
     (kept,) = (file for file in engine.size().files if file.name == log.name)
     assert (kept.role, kept.apparent) == ("reserved", before)
-    with bench.beneath() as (_, session):
+    with bench.base_session() as (_, session):
         session.prepare_statement("INSERT INTO Weights VALUES (0, 1.5)")()  # type: ignore[attr-defined]
     assert log.stat().st_size == before or name == "turso"  # which cuts its log off by itself
 

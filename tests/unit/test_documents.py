@@ -147,7 +147,7 @@ def test_documents_are_no_keys_and_never_missing() -> None:
 
 def test_an_array_takes_no_name_of_a_table() -> None:
     tables = {**DATASET.model_dump()["tables"], "Doc_Body_parts": DATASET.model_dump()["tables"]["Doc"]}
-    with pytest.raises(ValidationError, match="a name that no array has, unlike Doc_Body_parts"):
+    with pytest.raises(ValidationError, match="a name other than that of an array's table, Doc_Body_parts"):
         Dataset.model_validate({"tables": tables})
 
 

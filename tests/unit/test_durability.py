@@ -182,7 +182,7 @@ def test_lines_of_other_kinds_are_passed_over() -> None:
 
 def test_a_machine_without_strace_is_told_how_to_get_it(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PATH", "/nowhere")
-    assert strace.usable() == "strace is missing (apt install strace)"
+    assert strace.unusable() == "strace is missing (apt install strace)"
 
 
 # Which engines
@@ -305,7 +305,7 @@ def test_an_engine_that_is_too_slow_to_count_its_syncs_is_declared(
     atomic_json.write(tmp_path / "task.json", {"engine": "slow", "tier": "power", "file_system": "ext4", "seconds": 5})
     checker = Checker(tmp_path)
     checker.work.mkdir()
-    monkeypatch.setattr(strace, "usable", lambda: "")
+    monkeypatch.setattr(strace, "unusable", lambda: "")
     monkeypatch.setattr(checker, "_start", lambda *_, **__: Mock(first=1, last=0))
     monkeypatch.setattr(checker, "_listen", lambda *_, **__: True)
     assert checker._count_syncs() == Syncs(uncounted="no answer within 5 s (--timeout)")

@@ -67,7 +67,7 @@ FAULTS = [
     (("[0.9, 0.99]", "1.5"), "expected less than or equal to 1"),
     (
         ("labels: [0.1]", "labels: [0.0001]"),
-        "expected labels that some vectors have, and of 1,000 none has that of 0.0001",
+        "expected labels of one vector or more: of 1,000 a share of 0.0001 is none",
     ),
     (("labels: [0.1]", "labels: [0.6, 0.5]"), "expected labels: different shares that add up to 1 at most"),
     (("labels: [0.1]", "metric: hamming"), "expected one of l2, cosine, ip"),

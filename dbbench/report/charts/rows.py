@@ -13,7 +13,7 @@ from dbbench.report.charts.scene import Box, Dot, Mark, Scene, Stroke
 
 #: The height of a row, from MANY rows on, and a bar's.
 _ROW, _CLOSE, _BAR, _CLOSE_BAR, _MANY = 40.0, 29.0, 24.0, 18.0, 14
-#: Beside a bar, between two columns of figures, and over the axis.
+#: Between names and bars, and before each column of figures.
 _GAP = 12.0
 #: The most of a picture's width that names take.
 _NAMES = 0.34
@@ -97,7 +97,7 @@ def drawn(chart: RowChart, look: Look) -> Scene:
 
 
 def placed(chart: RowChart, scene: Scene, top: float, across: float, height: float = 0.0) -> float:
-    """Draw rows, axis and figures into a scene from `top` on; where they end. Rows fill `height`, if it is more."""
+    """Draw rows, axis and figures into a scene from `top` on; where they end. Wide rows share a given `height`."""
     rows, columns = chart.rows, _columns(chart)
     names = _Names(chart, across, sum(columns), height)
     ends = [across - MARGIN - sum(columns[place + 1 :]) for place in range(len(columns))]
