@@ -112,7 +112,7 @@ class NDBM(DBM):
 
     def connect(self) -> Session:
         self.session: Any = super().connect()
-        return self.session  # type: ignore[no-any-return]
+        return self.session
 
     def flush(self) -> None:
         """Close the file and open it again: ndbm has no other call that writes what it holds in memory."""
