@@ -57,7 +57,7 @@ class EventLoop:
     # The turns of some clients, each a greenlet that a task serves.
 
     def run(self, clients: Sequence[Callable[[], object]]) -> None:
-        """Let all of them go to their ends. What one raises ends the others, and is raised."""
+        """Run all of them to their ends. What one raises ends the others, and is raised."""
         self._count, self._met, self._all_met = len(clients), 0, asyncio.Event()
         try:
             self.ask(_all(clients))
@@ -84,7 +84,7 @@ class EventLoop:
         return LoopQueue(self)
 
     def close(self) -> None:
-        """Release it."""
+        """Release the loop, which the group of these clients uses."""
         self.release()
 
 
@@ -123,4 +123,10 @@ async def _one(client: Callable[[], object]) -> None:
         client()
 
     served = greenlet(work)
-    await _serve(served, served.switch())
+    try:
+        await _serve(served, served.switch())
+    except asyncio.CancelledError as exc:
+        task = asyncio.current_task()
+        if task and task.cancelling():  # as another client has failed
+            raise
+        raise RuntimeError("a call of the driver was cancelled, by nobody here") from exc  # a group ignores it else

@@ -74,6 +74,17 @@ def test_clients_meet_and_sleep(loop: EventLoop) -> None:
     assert said == ["here 0", "here 1", "here 2", "all here", "on", "on", "on"]
 
 
+def test_a_client_whose_call_is_cancelled_fails_and_ends_the_others(loop: EventLoop) -> None:
+    """Of a task that ends so a group says nothing: the figure would be of one client less."""
+
+    async def cancelled() -> None:
+        raise asyncio.CancelledError
+
+    clients = [partial(loop.ask, cancelled()), partial(loop.sleep, 60)]
+    with pytest.raises(RuntimeError, match="was cancelled"):
+        loop.run(clients)
+
+
 def test_what_one_client_raises_ends_the_others(loop: EventLoop) -> None:
     ended: list[int] = []
 
