@@ -26,6 +26,11 @@ from tests.unit.refused import refused, rewritten
         ("varchar(32)", "varchar(12)", "a varchar(13) or longer without an index"),
         ("type: integer", "type: varchar(40)", "a key, integer or bigint"),
         ("primary_key: Id", "primary_key: Id\n        indexes: [Text]", "without an index"),
+        (
+            '          Text: {type: varchar(32), values: {kind: pattern, text: "object"}}\n',
+            "",
+            "and a varchar(13) or longer",
+        ),
         ("of: [unlimited, pool-31,", "of: [unlimted, pool-31,", "one of the steps before it that take seconds: unlim"),
         ("of: [unlimited, pool-31,", "of: [all-rounds, pool-31,", "one of the steps before it that take seconds"),
     ],

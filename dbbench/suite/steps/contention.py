@@ -25,11 +25,14 @@ class ContentionStep(ClientsStep):
 
     kind: Literal["contention"]
     table: Identifier = Field(
-        description="Of an `integer` or `bigint` key and a `varchar` of 13 characters or more without an index; empty at the start."
+        description=(
+            "A table with an `integer` or `bigint` key and one `varchar(13)` or longer, without an index. "
+            "The step deletes its rows."
+        )
     )
     clients: SomeClients = Field(
         default=Clients.model_construct(threads=8, processes=4),
-        description="Sessions that work at once, as of other steps.",
+        description="Sessions that work at once, as in other steps.",
     )
     iterations: int = Field(default=50, ge=1, le=100_000, description="By each client; `--scale` multiplies it.")
     sub_iterations: int = Field(
@@ -47,7 +50,7 @@ class ContentionStep(ClientsStep):
     datasets = ("tables",)
     summable = True
     required_operations: ClassVar[tuple[str, ...]] = ("statement",)
-    #: Its clients work on objects of their own, and delete all of them.
+    #: It deletes the table's rows before its clients start, and theirs when they have ended.
     needs_data = False
     leaves_tables_empty = True
 
@@ -78,9 +81,11 @@ class ContentionStep(ClientsStep):
                 types[column] = parse_type(str(mapping(mapping(table, "columns"), column).get("type")))
             except ValueError:  # the fault is noted at the column
                 return
+        if not types:  # there is no such table, or none of its columns is right
+            return
         number = types.pop(str(table.get("primary_key")), None)
         text = next(iter(types.values()), None) if len(types) == 1 else None
-        if types and (
+        if (
             number is None
             or number[0] not in ("integer", "bigint")
             or text is None
