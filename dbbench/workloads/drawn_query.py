@@ -1,7 +1,6 @@
 """A query whose parameters are drawn for each call. Of some calls all rows are kept, and compared afterwards.
 
-Which calls these are is drawn from the seed, among all of the clients' calls: the first, and ever fewer of the later
-ones.
+Each client keeps the rows of calls at random places, ever fewer as it goes on; COMPARED of all these are compared.
 """
 
 import random
@@ -61,29 +60,29 @@ def measure(step: QueryStep, context: StepContext) -> StepMeasurement:
     facts: StepFacts = {**measured.facts, "gives": "rows", "cache": step.cache}
     if not context.does_work or not known:
         return replace(measured, facts=facts)
-    facts |= checked_by(step, context)
     chosen = random.Random(calls.mix.known.seed).sample(samples, min(COMPARED, len(samples)))
     try:
         with context.aside():
             others = _compare(step, context, calls, clients.count, chosen)
     except WrongAnswer as exc:
+        facts |= checked_by(step, context)
         return replace(measured, facts=facts, outcome=Outcome.WRONG, detail=str(exc))
     except NotVerified as exc:
         context.data.no_answer[step.name] = str(exc)
         return replace(measured, facts=facts)
-    facts["compared"] = len(chosen)
+    facts |= {**checked_by(step, context), "compared": len(chosen)}
     if others:
         facts["other_forms"] = sorted(others)
     return replace(measured, facts=facts)
 
 
 def first_call(step: QueryStep, context: StepContext) -> tuple[str, str]:
-    """The query with the values of a client's first call as literals, and a line that names them.
+    """The query with the values of the first client's first call as literals, and a line that names them.
 
     The seed draws them, so that they are the same for every engine and in every round.
     """
     calls = drawn_calls(step, context)
-    (drawn,) = calls.named(0, 1, [0]).values()
+    (drawn,) = calls.named(0, step.clients.count, [0]).values()
     values = [_literal(drawn[name]) for name in calls.text.names]
     sql = "".join(f"{piece}{value}" for piece, value in zip_longest(calls.text.pieces, values, fillvalue=""))
     return sql, f"with {', '.join(f'{name} = {value}' for name, value in drawn.items())}:\n"

@@ -18,6 +18,7 @@ from dbbench.errors import NotVerified, Unsupported, WrongAnswer
 from dbbench.loadgen.job import ClientTimings, Job, Kept
 from dbbench.loadgen.kept_calls import kept_places
 from dbbench.loadgen.query_calls import DrawnCalls
+from dbbench.report.steps import wording
 from dbbench.results.outcome import Outcome
 from dbbench.suite.changes import Changes
 from dbbench.suite.loader import parse_suite
@@ -202,6 +203,15 @@ def test_without_an_answer_it_is_timed_and_not_verified(context: StepContext) ->
         query.check_change(QUERY, context)
 
 
+def test_one_that_can_t_be_verified_names_nobody_who_answered(context: StepContext) -> None:
+    computed = Mock(side_effect=NotVerified("more memory"))
+    found = query.measure(QUERY, replace(context, compute=computed))
+    assert computed.called
+    assert {"compared", "answer_by"} & {*found.facts} == set()
+    words = wording(QUERY).conditions(QUERY, [found.facts], (), None)
+    assert words.endswith("Parameters are drawn for each call.")
+
+
 def test_its_plan_is_that_of_its_first_call_whoever_asks(context: StepContext) -> None:
     asked = list[str]()
 
@@ -211,9 +221,11 @@ def test_its_plan_is_that_of_its_first_call_whoever_asks(context: StepContext) -
             return str(super().explain(sql))
 
     context.session.__class__ = Asked
-    plans = {query.explain(QUERY, replace(context, round=number)) for number in (1, 2)}
+    step = changed(QUERY, clients=Clients(threads=2))
+    plans = {query.explain(step, replace(context, round=number)) for number in (1, 2)}
     assert len(plans) == 1
-    assert plans.pop().startswith("with buyer = ")
+    drawn = drawn_calls(step, context).named(0, 2, [0])[0]
+    assert plans.pop().startswith(f"with buyer = {drawn['buyer']}, ")
     assert ":buyer" not in asked[0]
     assert fetch(context.session, asked[0])
 

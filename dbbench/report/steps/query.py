@@ -46,7 +46,8 @@ class Wording(step_view.Wording[QueryStep]):
             every = (
                 "" if step.seconds or step.find else f"A round is {mean_of(step.iterations, 'call')} of each client. "
             )
-            return f"{every}Parameters are drawn for each call; all values of {compared:,} calls were compared."
+            checked = f"; all values of {compared:,} calls were compared" if compared else ""
+            return f"{every}Parameters are drawn for each call{checked}."
         if step.controlled:
             count = f"{facts[0].get('rows', 0):,} rows, counted in each call"
             return f"{count}; all values compared in a call before the timed ones and in one after."
