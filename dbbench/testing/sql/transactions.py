@@ -26,6 +26,8 @@ from dbbench.testing.sql.tables import (
 #: Seconds for which a transaction waits for the other to come so far: longer than most engines' own limits for a lock,
 #: so that these limits are met. One that waits longer gets the lock then.
 _PATIENCE = 6.0
+#: Seconds that both may take: a system may need a time limit of its own, more than once, to end a deadlock.
+_LONGEST = 300
 #: Transactions after which a driver does more than at first: psycopg prepares by itself what it has executed five
 #: times.
 _USUAL = 8
@@ -79,7 +81,7 @@ class TransactionContract(TableContract):
 
     @clause("what-a-sql-engine-fills-in")
     def test_what_is_rolled_back_is_gone_and_the_session_goes_on(self, loaded: Loaded) -> None:
-        """After an error a transaction is rolled back, and the same session begins the next."""
+        """Dbbench rolls back a failed transaction, and goes on in the same session."""
         engine, _ = loaded
         _needs_transactions(engine)
         with beside(*loaded) as session:
@@ -182,7 +184,7 @@ def _needs_transactions(engine: SQLEngine) -> None:
 
 
 def _serves(loaded: Loaded, what: str) -> None:
-    """Two clients at once, with a statement over which they can't get into each other's way; or they are refused."""
+    """Two clients at once with a statement that takes no lock of the other's; or they are refused."""
     engine, session = loaded
     needs(engine, "statement")
     sql = engine.sql.translate("INSERT INTO Order (Id, Text) SELECT Id, Text FROM Order WHERE Id = -1", TABLES)
@@ -211,11 +213,13 @@ class _Opposed:
 
     def run(self) -> None:
         """Both, to their ends."""
-        threads = [threading.Thread(target=self._work, args=(number,)) for number in (0, 1)]
+        threads = [threading.Thread(target=self._work, args=(number,), daemon=True) for number in (0, 1)]
         for thread in threads:
             thread.start()
         for thread in threads:
-            thread.join()
+            thread.join(_LONGEST)
+            if thread.is_alive():
+                self.unknown.append(TimeoutError(f"not done after {_LONGEST} s, as each waits for the other's lock"))
 
     def _work(self, number: int) -> None:
         session: Any = None
