@@ -21,8 +21,11 @@ if TYPE_CHECKING:  # at run time each command imports what it needs: --help stay
     from dbbench.errors import SuiteError
 
 INTERRUPTED = 130
+#: Seconds, which are 115 days; and more bytes than any machine has.
+_LONGEST_WAIT, _MOST_BYTES = 10_000_000, 2**60
 #: What the system says of memory, in errors of other kinds: of a fork, a library that is loaded, a thread.
-_NO_MEMORY = ("Cannot allocate memory", "failed to map segment", "can't start new thread")
+_NO_MEMORY = ("Cannot allocate memory", "failed to map segment")
+_NO_THREAD = "can't start new thread"
 
 
 def write_files(folder: Path, templates: Mapping[str, str], facts: Mapping[str, object]) -> list[Path]:
@@ -86,9 +89,12 @@ def command(function: Callable[..., int | None]) -> Callable[..., None]:
             ):
                 click.echo(f"dbbench: {shown(str(exc.filename), 100)}: {exc.strerror}", err=True)
                 sys.exit(2)
-            if not isinstance(exc, MemoryError) and not any(words in str(exc) for words in _NO_MEMORY):
+            if _NO_THREAD in str(exc):
+                what = "no further thread can be started; raise the limit of processes (ulimit -u) or of memory (ulimit -v)"
+            elif isinstance(exc, MemoryError) or any(words in str(exc) for words in _NO_MEMORY):
+                what = "there is not enough memory; free some, raise the limit (ulimit -v), or choose a smaller --scale"
+            else:
                 raise
-            what = "there is not enough memory; free some, raise the limit (ulimit -v), or choose a smaller --scale"
             click.echo(f"dbbench: {what}", err=True)
             sys.exit(2)
         sys.exit(status or 0)
@@ -137,7 +143,7 @@ def share(text: Any) -> float:
     except ValueError as exc:
         raise click.BadParameter(f"{text!r} is not a share like 5% or 0.05") from exc
     if not 0 < fraction < 1:
-        raise click.BadParameter(f"{text} is not above 0 % and below 100 %")
+        raise click.BadParameter(f"{text} is not between 0 % and 100 %: write 5% or 0.05")
     return fraction
 
 
@@ -145,7 +151,7 @@ def seconds(text: Any) -> float:
     """A time like 90s, 10m or 1h, in seconds."""
     units = {"s": 1, "m": 60, "h": 3600}
     number, unit = (str(text)[:-1], str(text)[-1:]) if str(text)[-1:] in units else (str(text), "s")
-    if number.replace(".", "", 1).isdigit() and float(number) > 0:
+    if number.replace(".", "", 1).isdigit() and 0 < float(number) * units[unit] <= _LONGEST_WAIT:
         return float(number) * units[unit]
     raise click.BadParameter(f"{text!r} is not a time like 90s, 10m or 1h")
 
@@ -161,8 +167,8 @@ class Finite(click.FloatRange):
         return found
 
 
-#: Seconds that a user may wait for something, up to 115 days.
-patience = Finite(0, 10_000_000, min_open=True)
+#: Seconds that a user may wait for something.
+patience = Finite(0, _LONGEST_WAIT, min_open=True)
 #: A multiple of a suite's rows, like 0.1.
 scale = Finite(0, 10_000, min_open=True)
 seed = click.IntRange(0, 2**63 - 1)
@@ -173,7 +179,7 @@ def memory(text: Any) -> int:
     units = {"MiB": 2**20, "GiB": 2**30, "MB": 10**6, "GB": 10**9}
     for unit, size in units.items():
         number = str(text).removesuffix(unit)
-        if number != str(text) and number.replace(".", "", 1).isdigit() and float(number) > 0:
+        if number != str(text) and number.replace(".", "", 1).isdigit() and 0 < float(number) < _MOST_BYTES:
             return int(float(number) * size)
     raise click.BadParameter(f"{text!r} is not a size like 500MiB or 4GiB")
 
@@ -245,7 +251,7 @@ _metric_option = functools.partial(
 _OF_THE_CALLS = f"{', '.join(_FIRST)}, or {_LAST}."
 metric_option = _metric_option(default="wall", show_default=True, help=f"What is compared: {_OF_THE_CALLS}")
 gate_metric_option = _metric_option(
-    help=f"What is compared: {_OF_THE_CALLS} [default: wall; of a --gate undelayed, where other processes disturbed the run]"
+    help=f"What is compared: {_OF_THE_CALLS} [default: wall; for a --gate, undelayed if other processes disturbed the run]"
 )
 publish_option = click.option(
     "--publish",

@@ -10,6 +10,7 @@ import sys
 import tracemalloc
 from pathlib import Path
 from typing import Any
+from unittest.mock import Mock
 
 import pytest
 
@@ -108,6 +109,8 @@ MISTAKES = {
     "quick and rounds": (["suite", "invoices", "--quick", "--rounds", "3"], "--quick is one round"),
     "seed below 0": (["suite", "invoices", "--seed", "-1"], "-1 is not in the range 0<=x<=9223372036854775807"),
     "memory": (["suite", "invoices", "--trial-memory", "4"], "is not a size like 500MiB"),
+    "memory without end": (["suite", "invoices", "--trial-memory", f"{'9' * 310}GB"], "is not a size like 500MiB"),
+    "time without end": (["suite", "invoices", "--time-limit", f"{'9' * 310}s"], "is not a time like 90s"),
     "timeout": (["suite", "invoices", "--trial-timeout", "0"], "0"),
     "format": (["suite", "invoices", "--format", "csv,gif"], "unknown format 'gif'"),
     "null alone": (["suite", "invoices", "-e", "null"], "no engine to run"),
@@ -177,7 +180,6 @@ def test_a_disk_that_fills_is_the_engines_outcome_or_a_clear_end(dbbench_here, t
         (MemoryError(), True),
         (ImportError("libX.so: failed to map segment from shared object"), True),
         (OSError(errno.ENOMEM, os.strerror(errno.ENOMEM)), True),
-        (RuntimeError("can't start new thread"), True),
         (RuntimeError("another error"), False),
     ],
     ids=repr,
@@ -193,6 +195,13 @@ def test_too_little_memory_is_told_in_one_line(
         done = dbbench_here("describe", "invoices")
         assert (done.returncode, done.stderr.count("\n")) == (2, 1)
         assert done.stderr.startswith("dbbench: there is not enough memory; free some, raise the limit (ulimit -v)")
+
+
+def test_a_thread_too_many_is_told_with_its_own_remedy(dbbench_here, monkeypatch: pytest.MonkeyPatch) -> None:
+    refused = RuntimeError("can't start new thread")
+    monkeypatch.setattr("dbbench.suite.loader.load_suite", Mock(side_effect=refused))
+    done = dbbench_here("describe", "invoices", status=2)
+    assert done.stderr.startswith("dbbench: no further thread can be started; raise the limit of processes (ulimit -u)")
 
 
 def test_a_small_file_is_read_into_little_memory(tmp_path: Path) -> None:

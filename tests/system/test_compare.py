@@ -162,8 +162,8 @@ def test_a_stricter_gate_without_a_gate_is_refused(compared: Compared) -> None:
 
 @pytest.mark.parametrize(
     ("gate", "words"),
-    [("five", "'five' is not a share like 5% or 0.05"), ("0%", "0% is not above 0 %"), ("-5%", "is not above 0 %"),
-     ("5", "5 is not above 0 % and below 100 %"), ("nan", "nan is not above 0 %"), ("1%", "a gate of 1 % is too small")],
+    [("five", "'five' is not a share like 5% or 0.05"), ("0%", "0% is not between 0 %"), ("-5%", "is not between 0 %"),
+     ("5", "5 is not between 0 % and 100 %: write 5% or 0.05"), ("nan", "nan is not between 0 %"), ("1%", "a gate of 1 % is too small")],
 )  # fmt: skip
 def test_a_gate_that_makes_no_sense_is_refused(compared: Compared, gate: str, words: str) -> None:
     done = compared("before", "after", "--fail-above", gate)
