@@ -42,11 +42,11 @@ from dbbench.datasets.cache import Files
 from dbbench.datasets.generate import arrow_schema
 from dbbench.suite.dataset import Table, flattened
 
-#: The first pool; each further one is twice as large.
+#: Bytes of the first pool; each further one is twice as large, or all that there may be.
 _POOL = 2**28
 #: What the process holds besides the pool, about.
 _BESIDES = 400 * 2**20
-#: Rows of a row group.
+#: Batches that are written as one row group.
 _GROUP = 8
 
 
@@ -67,7 +67,7 @@ def main(
     spill: str,
     out: Sequence[Path],
 ) -> None:
-    """Answer questions whose file isn't there, at least one, in a pool of `memory` bytes. It spills to a folder."""
+    """Answer questions that have no file yet, in about `memory` bytes; return early when the process has grown."""
     copies: dict[str, Path] = {}
     for question, path in zip(questions, out, strict=True):
         if path.exists():
@@ -113,7 +113,7 @@ def answered(
                 and isinstance(changed, exp.Insert | exp.Delete)
                 and arrays & named
             ):
-                raise ValueError(f"nobody can tell what a statement has made of the arrays of {name}")
+                raise ValueError(f"the reference can't follow what a statement does to the arrays of {name}")
     for name, table in tables.items():
         if name.lower() in named and name.lower() not in copies:
             copies[name.lower()] = _copy(name, table, given, files)
@@ -262,10 +262,11 @@ def _pools(memory: int) -> Iterator[tuple[int, dict[str, str]]]:
         "datafusion.execution.sort_spill_reservation_bytes": str(2**20),
     }
     yield pool, frugal
-    while pool < memory:
-        pool = min(2 * pool, memory)
-        yield pool, {}
-    yield pool, frugal
+    if pool < memory:
+        while pool < memory:
+            pool = min(2 * pool, memory)
+            yield pool, {}
+        yield pool, frugal
 
 
 def _context(pool: int, spill: str, settings: Mapping[str, str] | None = None) -> datafusion.SessionContext:

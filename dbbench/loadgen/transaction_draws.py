@@ -164,7 +164,7 @@ class Draws:
         drawing = [self._drawing(code, plan) for code, plan in enumerate(self.plans)]
         for first in count(0, CHUNK) if calls is None else range(0, calls, CHUNK):
             size = CHUNK if calls is None else min(CHUNK, calls - first)
-            # A whole block is drawn and cut, so that fewer calls are the beginning of more.
+            # A whole block is drawn and cut, so that a shorter run makes the first calls of a longer one.
             kinds = np.searchsorted(cumulative, chance.random(CHUNK), side="right").clip(max=len(weights) - 1)
             blocks = [draw(chance, int(np.count_nonzero(kinds == code))) for code, draw in enumerate(drawing)]
             yield (

@@ -1,6 +1,6 @@
-"""What `dbbench durability` finds; kept by engine, its code, versions, tier, options and file system: a run names it.
+"""Results of `dbbench durability`, stored by engine, code, versions, tier, options and file system, for runs to name.
 
-Kept in the user's data folder. Only the last check of each is.
+In the user's data folder. Only the last check of each is stored.
 """
 
 import datetime
@@ -141,7 +141,7 @@ class TierChecks:
 
 
 def folder() -> Path:
-    """The folder of all results: DBBENCH_DATA, or the user's data folder."""
+    """The folder `crash-checks` in DBBENCH_DATA, or in the user's data folder."""
     override = os.environ.get("DBBENCH_DATA")
     return (Path(override) if override else platformdirs.user_data_path("dbbench")) / "crash-checks"
 

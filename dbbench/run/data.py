@@ -98,7 +98,8 @@ def doubtful(suite: Suite, answers: Mapping[str, Mapping[str, str]]) -> Iterator
             answer = read_answers(Path(answers[scenario.name][step.name]))[0]
             columns = [column for name, column in zip(answer.column_names, answer.columns, strict=True) if name != RANK]
             if columns and all(column.null_count == len(column) for column in columns):
-                yield f"{step.name}: its answer has no {'values' if answer.num_rows else 'rows'}; is that what its SQL means to ask?"
+                what = "values" if answer.num_rows else "rows"
+                yield f"{step.name}: its expected answer has no {what}; check its SQL"
 
 
 def _queries(scenario: Scenario) -> list[QueryStep]:

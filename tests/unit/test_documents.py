@@ -191,7 +191,7 @@ def test_the_reference_answers_from_elements_of_arrays(tmp_path: Path) -> None:
 def test_nobody_can_tell_the_arrays_after_a_delete(tmp_path: Path) -> None:
     delete = ("DELETE FROM Doc WHERE Id <= 10", 1)
     assert _asked("SELECT COUNT(*) FROM Doc", tmp_path, [delete]) == [(490,)]
-    with pytest.raises(ValueError, match="what a statement has made of the arrays of Doc"):
+    with pytest.raises(ValueError, match="what a statement does to the arrays of Doc"):
         _asked("SELECT COUNT(*) FROM Doc_Body_parts", tmp_path, [delete])
 
 

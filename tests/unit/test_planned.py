@@ -137,4 +137,7 @@ def test_an_answer_without_rows_or_values_is_doubtful(tmp_path: Path, monkeypatc
     steps = "".join(f"      - {{kind: query, name: q{n}, title: Q, sql: {text}}}\n" for n, text in enumerate(texts))
     suite = parse_suite(SUITE + steps, "s.yaml")
     lines = list(doubtful(suite, answers_of(suite, {"s": materialise(suite.datasets["s"])}, tmp_path, None)))
-    assert [line.partition(";")[0] for line in lines] == ["q0: its answer has no rows", "q1: its answer has no values"]
+    assert [line.partition(";")[0] for line in lines] == [
+        "q0: its expected answer has no rows",
+        "q1: its expected answer has no values",
+    ]
