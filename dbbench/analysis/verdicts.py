@@ -18,6 +18,7 @@ from dbbench.analysis.contrast import ALLOWANCE, Contrast, contrast
 from dbbench.analysis.ranking import BAND, SIGNIFICANCE, fewest_blocks, separated
 from dbbench.analysis.row import Row
 from dbbench.analysis.statistics import Estimate
+from dbbench.host.metric import PACES
 from dbbench.results.facts import StepFacts
 from dbbench.results.outcome import Outcome
 
@@ -261,7 +262,7 @@ def shown_by(ratio: Estimate, unit: str, margin: float, *, apart: bool, enough: 
 
 def changed(ratio: float, unit: str) -> ComparisonVerdict:
     """The verdict on a figure that differs: how many times the old cost it is."""
-    if unit in ("s", "1/s"):
+    if unit in PACES:
         return ComparisonVerdict.SLOWER if ratio > 1 else ComparisonVerdict.FASTER
     return ComparisonVerdict.LARGER if ratio > 1 else ComparisonVerdict.SMALLER
 

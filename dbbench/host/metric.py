@@ -6,6 +6,8 @@ from typing import Literal, Self
 
 #: Base units of figures. "B" is a size, which is exact.
 BaseUnit = Literal["s", "1/s", "B"]
+#: Those in which the better figure is the faster one.
+PACES = ("s", "1/s")
 #: The units that figures are shown in: their size in the base unit, and their symbol; the smallest first.
 SCALES: Mapping[str, tuple[tuple[float, str], ...]] = {
     "s": ((1e-9, "ns"), (1e-6, "µs"), (1e-3, "ms"), (1.0, "s")),

@@ -129,4 +129,4 @@ def _own_time(null: Row) -> str:
     value = null.value or 0
     if null.direction == "higher":
         return f"{amount('s', 1 / value)} an operation"
-    return amount("s", value)
+    return amount(null.unit or "s", value)

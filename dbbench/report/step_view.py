@@ -13,6 +13,7 @@ from dbbench.analysis.recorded import Tail
 from dbbench.analysis.remarks import About
 from dbbench.analysis.row import Row
 from dbbench.analysis.units import Unit, duration
+from dbbench.host.metric import PACES
 from dbbench.report.conditions import host_notes
 from dbbench.results.facts import StepFacts
 from dbbench.suite.dataset import Records
@@ -167,6 +168,11 @@ class StepView:
     def counted(self) -> bool:
         """Whether its figures are counted, not timed: rounds hardly differ, and the harness takes nothing."""
         return self.step.unit == "B"
+
+    @property
+    def paced(self) -> bool:
+        """Whether its figures are times or rates: who takes less of anything else isn't faster."""
+        return all(line.row.unit in PACES for line in self.lines if line.row.value is not None)
 
     @property
     def withheld(self) -> bool:

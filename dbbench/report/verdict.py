@@ -147,7 +147,7 @@ def overall(shown: View) -> str:
     sure = any(line.row.rank for each in shown.scenarios for step in _timed(each) for line in step.lines)
     few = "" if sure else ", from too few rounds to be sure"
     lacking = {next(item.engine for item in line if item) for line in shown.across if not mean_over(line)}
-    first = f"Fastest{_among(shown.scenarios, lacking)} over {len(shown.scenarios)} scenarios{few}"
+    first = f"{_most(shown.scenarios)}{_among(shown.scenarios, lacking)} over {len(shown.scenarios)} scenarios{few}"
     return f"{first}: {'; then '.join(named)} the best result on average."
 
 
@@ -164,6 +164,11 @@ def _among(scenarios: Iterable[ScenarioView], lacking: Collection[str]) -> str:
 
 def _alone(item: Standing) -> str:
     return f"{item.title} stands alone here, so there is nothing to compare it with."
+
+
+def _most(scenarios: Iterable[ScenarioView]) -> str:
+    """What the first over all timed steps is."""
+    return "Fastest" if all(step.paced for scenario in scenarios for step in _timed(scenario)) else "Best"
 
 
 def finding(step: StepView) -> str:
@@ -257,7 +262,7 @@ def _overall(scenario: ScenarioView) -> str:
     among = _among([scenario], {item.engine for item in scenario.standings} - {item.engine for item in known})
     if not among and not all(any(line.row.ratio for line in step.lines) for step in _timed(scenario)):
         among = " over the steps that were verified"
-    start = f"Fastest overall{among}"
+    start = f"{_most([scenario])} overall{among}"
     mean = times(first.mean_ratio or 0)
     all_best = (first.mean_ratio or 0) < 1 + 1e-9  # "1.00" may have been rounded
     best = "the best of each step" if all_best else f"on average {mean}× the best result"

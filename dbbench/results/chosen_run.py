@@ -4,7 +4,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from dbbench.errors import UserError
-from dbbench.host.metric import Metric
+from dbbench.host.metric import PACES, Metric
 from dbbench.message import did_you_mean
 from dbbench.results.outcome import Outcome
 from dbbench.results.run_directory import Run
@@ -46,9 +46,7 @@ def figures_of(results: Iterable[TrialResult], metric: Metric) -> list[TrialResu
 
 def lacking(results: Iterable[TrialResult], metric: Metric) -> set[str]:
     """Steps with a time or a rate that has no figure of a metric, of the results that have any."""
-    timed = [
-        step for result in results for step in result.steps if step.unit in ("s", "1/s") and step.value is not None
-    ]
+    timed = [step for result in results for step in result.steps if step.unit in PACES and step.value is not None]
     return set() if metric is Metric.WALL else {one.name for one in timed if not one.usage.get(metric)}
 
 

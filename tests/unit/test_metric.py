@@ -2,6 +2,7 @@
 
 import io
 from collections.abc import Iterator
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -19,10 +20,13 @@ from dbbench.analysis.verdicts import ComparisonVerdict
 from dbbench.cli.common import open_console
 from dbbench.cli.gates import PairGate, parse_gate, show_gates
 from dbbench.errors import UserError
-from dbbench.host.metric import Metric
+from dbbench.host.metric import SCALES, Metric
 from dbbench.loadgen.job import ClientTimings
+from dbbench.report.charts.bars import heads
 from dbbench.report.run_view import view
+from dbbench.report.step_builder import _own_time
 from dbbench.report.terminal.comparison import pair_detail
+from dbbench.report.verdict import conclusion, finding
 from dbbench.results.chosen_run import Choice, ChosenRun, by_metric, lacking
 from dbbench.results.run_directory import Run
 from tests.conftest import Dbbench
@@ -126,6 +130,19 @@ def test_a_report_by_what_some_steps_lack_is_no_failure_of_the_run(
     with_cost(tmp_path / "r", metric, slow=1.5, but="join-1")
     done = dbbench_here("report", "r", "--metric", metric.value, "--out", "out", "--format", "csv", status=0)
     assert "not counted" in done.stdout
+
+
+def test_of_what_is_no_time_nobody_is_the_fastest(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """As a metric in joules would be."""
+    monkeypatch.setattr(Metric.CPU, "unit", "J")
+    monkeypatch.setitem(SCALES, "J", ((1.0, "J"),))
+    run = with_cost(tmp_path / "r", Metric.CPU, slow=2.0)
+    shown = view(ChosenRun(run, Choice(metric=Metric.CPU)))
+    step = shown.scenarios[0].step("join-1")
+    assert finding(step).startswith("E [old] is best; then E [new], ×")
+    assert heads(step)[1] == "times larger\nthan best"
+    assert _own_time(replace(step.lines[0].row, value=3.0)) == "3.00 J"
+    assert conclusion(shown).startswith("Best overall: E [old], the best of each step; then E [new], ")
 
 
 # CPU time

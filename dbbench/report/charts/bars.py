@@ -71,7 +71,7 @@ def step_row(view: StepView, line: Line, look: Look) -> Row:
 
 def heads(view: StepView) -> tuple[str, str, str, str]:
     """Headings of the columns of `step_rows`."""
-    ratio = f"times {'larger' if view.counted else 'slower'}\nthan best" if any(map(_ratio, view.lines)) else ""
+    ratio = f"times {'slower' if view.paced else 'larger'}\nthan best" if any(map(_ratio, view.lines)) else ""
     return "", ratio, "", ""
 
 
