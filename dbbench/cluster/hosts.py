@@ -43,6 +43,8 @@ class Host:
     name: str
     address: str
     agent: Any = None
+    #: When it was given what it does, by our monotonic clock.
+    since: float = 0.0
     readings: list[Reading] = field(default_factory=list)
     ready: HostReply | None = None
     found: HostReply | None = None
@@ -73,7 +75,6 @@ class Hosts:
         self._ending = ExitStack()
         self._told: ClusterFacts | None = None
         self._local: Any = None
-        self._since = 0.0
         self._patience = _START_SECONDS
 
     def __enter__(self) -> Self:
@@ -120,7 +121,7 @@ class Hosts:
         share = clients.processes // count
         order = order_of(engine, job, clients)
         orders = [HostOrder(order.engine, engine.url, order, number * share, share) for number in range(count)]
-        self._since, self._patience = monotonic(), _START_SECONDS
+        self._patience = _START_SECONDS
         try:
             self._client.sync(self._driven, orders, identity(type(engine)))
         except HostLost as exc:
@@ -207,7 +208,8 @@ class Hosts:
             host.readings.append(await self._clock(host))
         trip = max(2 * host.readings[0].bound for host in self.hosts)
         moment = perf_counter_ns() + max(LEAD_NANOSECONDS, LEAD_ROUND_TRIPS * trip)
-        self._since = monotonic()
+        for host in self.hosts:
+            host.since = monotonic()
         self._patience = _ANSWER_SECONDS
         await self._all("begin", [(moment + host.readings[0].offset,) for host in self.hosts])
         await self._until(lambda host: host.found is not None)
@@ -216,7 +218,7 @@ class Hosts:
 
     async def _start(self, orders: Sequence[HostOrder]) -> None:
         for host in self.hosts:
-            host.readings, host.ready, host.found = [], None, None
+            host.since, host.readings, host.ready, host.found = monotonic(), [], None, None
         await self._all("start", [(order.sealed,) for order in orders])
 
     def _compare(self, here: Mapping[str, str]) -> None:
@@ -287,7 +289,7 @@ class Hosts:
                 return
 
     async def _carried_out(self, host: Host, number: int, order: Sealed, program: str, errand: Errand) -> None:
-        self._since = monotonic()
+        host.since = monotonic()
         await self._ask(host, "start", order, program)
         done = False
         while True:
@@ -319,7 +321,7 @@ class Hosts:
     def _lost(self, host: Host) -> HostLost:
         if self._local:
             self._local.kill(host.name)
-        return HostLost(f"host {host.name} lost after {monotonic() - self._since:.0f} s")
+        return HostLost(f"host {host.name} lost after {monotonic() - host.since:.0f} s")
 
     async def _clock(self, host: Host) -> Reading:
         exchanges = []
