@@ -6,6 +6,7 @@ from collections import deque
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field, replace
+from math import inf
 from time import monotonic, perf_counter_ns
 from typing import Any, Protocol, Self
 from urllib.parse import urlsplit
@@ -32,7 +33,7 @@ _START_SECONDS, _ANSWER_SECONDS = 10.0, 3.5
 _LEAST_POLL, _MOST_POLL = 0.05, 1.0
 #: Between the word to the hosts and their start: nanoseconds, and round trips.
 LEAD_NANOSECONDS, LEAD_ROUND_TRIPS = 200_000_000, 20
-#: How long hosts have to come up, and to say what they have, in seconds.
+#: How long hosts have to come up; and, before a run, to say what they have for an engine. In seconds.
 UP_SECONDS = 60.0
 
 
@@ -138,7 +139,13 @@ class Hosts:
         """Raise UserError if a host lacks what engines need, or has another. `engines`: name -> what this host has."""
         for name, here in engines.items():
             try:
-                self._client.sync(self._prepared, [HostOrder(name)] * len(self.hosts), here())
+                self._client.sync(self._prepared, [HostOrder(name)] * len(self.hosts), here(), UP_SECONDS)
+            except TimeoutError as exc:
+                late = next(host.name for host in self.hosts if not host.ready)
+                raise UserError(
+                    f"--cluster {self.place.address}: host {late} has not said what it has for {name} within "
+                    f"{UP_SECONDS:g} s; `dbbench engines` there says whether its driver hangs"
+                ) from exc
             except (HostLost, Unsupported, ClientFailed) as exc:
                 raise UserError(f"--cluster {self.place.address}: {exc}") from exc
             finally:
@@ -197,9 +204,9 @@ class Hosts:
     def _hear(self, event: tuple[float, Mapping[str, str]]) -> None:
         self._gone.add(event[1]["worker"])
 
-    async def _prepared(self, orders: Sequence[HostOrder], here: Mapping[str, str]) -> None:
+    async def _prepared(self, orders: Sequence[HostOrder], here: Mapping[str, str], seconds: float = inf) -> None:
         await self._start(orders)
-        await self._until(lambda host: bool(host.ready))
+        await self._until(lambda host: bool(host.ready), seconds)
         self._compare(here)
 
     async def _driven(self, orders: Sequence[HostOrder], here: Mapping[str, str]) -> None:
@@ -227,10 +234,15 @@ class Hosts:
             if found := list(differences(here, host.ready.has or {})):
                 raise Unsupported(f"host {host.name} is unlike this one: {'; '.join(found)}")
 
-    async def _until(self, done: Callable[[Host], bool]) -> None:
-        """Ask all hosts until each is done: at first often, then each second, so that clients are left alone."""
+    async def _until(self, done: Callable[[Host], bool], seconds: float = inf) -> None:
+        """Ask all hosts until each is done: at first often, then each second, so that clients are left alone.
+
+        Raises TimeoutError if that takes longer than `seconds`. In a trial its supervisor sets the limit.
+        """
         begun = monotonic()
         while not all(map(done, self.hosts)):
+            if monotonic() - begun > seconds:
+                raise TimeoutError
             await asyncio.sleep(min(max((monotonic() - begun) / 10, _LEAST_POLL), _MOST_POLL))
             for host, said in zip(self.hosts, await self._all("poll", [()] * len(self.hosts)), strict=True):
                 for each in said:

@@ -510,3 +510,12 @@ def test_a_host_that_is_lost_is_lost_after_the_time_since_its_own_order(time_her
     hosts_of(Remote(dies(time_here, 60)), quick).spread(orders, "program", heard)
     assert [call.args for call in heard.lost.call_args_list] == [(0, "host h1 lost after 60 s")]
     assert {call.args[1] for call in heard.heard.call_args_list} == {*range(50)}
+
+
+def test_a_host_that_never_says_what_it_has_is_named_after_a_while(time_here: Time) -> None:
+    """A driver may hang when it is imported."""
+    ready = Remote(lambda: [reply(has={})])
+    why = "host h2 has not said what it has for null within 60 s; `dbbench engines` there says whether its driver hangs"
+    with pytest.raises(UserError, match=why):
+        hosts_of(ready, Remote(list)).check({"null": dict})
+    assert time_here.now < 348_123 + 65
