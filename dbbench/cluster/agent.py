@@ -7,7 +7,7 @@ import queue
 import subprocess
 import tempfile
 import threading
-from contextlib import suppress
+from contextlib import ExitStack, suppress
 from dataclasses import dataclass
 from time import perf_counter_ns
 from typing import IO
@@ -34,9 +34,9 @@ class Sealed:
 
 @dataclass(frozen=True)
 class Ended:
-    """The end of a process: its status, and the last that it printed."""
+    """The end of a process: its status, and the last that it printed; or None, and why it can't be started."""
 
-    status: int
+    status: int | None
     printed: str
 
 
@@ -55,11 +55,23 @@ class Agent:
     def start(self, order: Sealed, program: str = CLIENTS) -> None:
         """Start a process of the module `program` for an order, ending one of before. What it says comes by `poll`."""
         self.finish()
-        error = tempfile.TemporaryFile("w+", encoding="utf-8", errors="replace")  # noqa: SIM115 - closed by the reader
-        child = subprocess.Popen(
-            python(program), env=environment(), stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=error, text=True
-        )
-        self._child, self._words, self._said = child, queue.SimpleQueue(), queue.SimpleQueue()
+        self._words, self._said = queue.SimpleQueue(), queue.SimpleQueue()
+        try:
+            with ExitStack() as opened:
+                error = opened.enter_context(tempfile.TemporaryFile("w+", encoding="utf-8", errors="replace"))
+                child = subprocess.Popen(
+                    python(program),
+                    env=environment(),
+                    stdin=subprocess.PIPE,
+                    stdout=subprocess.PIPE,
+                    stderr=error,
+                    text=True,
+                )
+                opened.pop_all()  # the reader closes it
+        except OSError as exc:  # which would look like a host that can't be reached
+            self._said.put(Ended(None, str(exc)))
+            return
+        self._child = child
         hidden = secrets(order.url)
         threading.Thread(target=_feed, args=(child, self._words), daemon=True).start()
         threading.Thread(target=_listen, args=(child, self._said, error, hidden), daemon=True).start()

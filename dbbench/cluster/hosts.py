@@ -393,5 +393,7 @@ def _word(host: Host, line: str) -> HostReply:
 
 
 def _ended(host: Host, what: str, end: Ended) -> ClientFailed:
+    if end.status is None:
+        return ClientFailed(f"on host {host.name}: the process of its {what} can't be started: {end.printed}")
     print(end.printed, file=sys.stderr)
     return ClientFailed(f"on host {host.name}: the process of its {what} ended with status {end.status}")

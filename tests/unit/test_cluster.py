@@ -1,6 +1,7 @@
 """Clients on several hosts: their agents, whose clock is right, one result of all, and what is said of the hosts."""
 
 import asyncio
+import errno
 import os
 import pickle
 import queue
@@ -29,7 +30,7 @@ from dbbench.engine import registry
 from dbbench.engine.probe import Probed
 from dbbench.errors import UserError
 from dbbench.loadgen.histogram import EXACT, PERCENTILES, Samples
-from dbbench.loadgen.job import ClientTimings, together
+from dbbench.loadgen.job import ClientFailed, ClientTimings, together
 from dbbench.report.conditions import host_notes
 from dbbench.report.remarks import worded
 from dbbench.results.outcome import Outcome
@@ -454,11 +455,11 @@ def time_here(monkeypatch: pytest.MonkeyPatch) -> Time:
 class Remote:
     """An agent that answers at once; what its process says, `poll` returns."""
 
-    def __init__(self, poll: Callable[[], list[Any]]) -> None:
-        self._poll = poll
+    def __init__(self, poll: Callable[[], list[Any]], start: Callable[..., None] = lambda *_: None) -> None:
+        self._poll, self._start = poll, start
 
-    async def start(self, *_order: Any) -> None:
-        pass
+    async def start(self, *order: Any) -> None:
+        self._start(*order)
 
     async def poll(self) -> list[Any]:
         return self._poll()
@@ -519,3 +520,22 @@ def test_a_host_that_never_says_what_it_has_is_named_after_a_while(time_here: Ti
     with pytest.raises(UserError, match=why):
         hosts_of(ready, Remote(list)).check({"null": dict})
     assert time_here.now < 348_123 + 65
+
+
+@pytest.mark.parametrize("full", [(tempfile, "TemporaryFile"), (subprocess, "Popen")])
+def test_a_host_that_can_not_start_a_process_is_not_lost(
+    full: tuple[Any, str], time_here: Time, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Nor are the others then, to which a round of it would be given."""
+    monkeypatch.setattr(*full, Mock(side_effect=OSError(errno.ENOSPC, "No space left on device", "/tmp/x")))
+    begun, listener = time_here.now, Mock()
+    there = agent.Agent()
+    hosts = hosts_of(Remote(there.poll, there.start))
+    why = r"on host h1: the process of its {} can't be started: \[Errno 28\] No space left on device: '/tmp/x'"
+    with pytest.raises(UserError, match=why.format("clients")):
+        hosts.check({"null": dict})
+    with pytest.raises(ClientFailed, match=why.format("round")):
+        hosts.spread({1: HostOrder("null").sealed}, agent.CLIENTS, listener)
+    listener.lost.assert_not_called()
+    assert there.idle()
+    assert time_here.now < begun + 5
