@@ -56,8 +56,8 @@ class Host:
         return Clock(self.readings[0], self.readings[-1])
 
 
-class Errand(Protocol):
-    """The giver of orders."""
+class OrderListener(Protocol):
+    """What is told how the orders that are spread over hosts go."""
 
     def heard(self, host: str, order: int, word: HostReply) -> None:
         """A host has said something of an order."""
@@ -74,7 +74,7 @@ class Hosts:
         self.lost = ""
         self._gone: set[str] = set()
         self._ending = ExitStack()
-        self._told: ClusterFacts | None = None
+        self._last_step_facts: ClusterFacts | None = None
         self._local: Any = None
         self._patience = _START_SECONDS
 
@@ -118,7 +118,7 @@ class Hosts:
                 else f"{clients} can't be spread evenly over {count} hosts"
             )
         if self.lost:
-            raise HostLost(f"{self.lost}; the next trial starts anew")
+            raise HostLost(f"{self.lost}; the next trial connects to the hosts again")
         share = clients.processes // count
         order = order_of(engine, job, clients)
         orders = [HostOrder(order.engine, engine.url, order, number * share, share) for number in range(count)]
@@ -132,7 +132,7 @@ class Hosts:
             self._client.sync(self._stop)
         found = [self._here(host, share * clients.threads) for host in self.hosts]
         merged = together([timings for timings, _ in found])
-        self._told = {"hosts": [facts for _, facts in found], "span": (merged.end - merged.begin) / 1e9}
+        self._last_step_facts = {"hosts": [facts for _, facts in found], "span": (merged.end - merged.begin) / 1e9}
         return replace(merged, usage=of_threads(merged.usage)) if engine.url else merged
 
     def check(self, engines: Mapping[str, Callable[[], Mapping[str, str]]]) -> None:
@@ -151,20 +151,20 @@ class Hosts:
             finally:
                 self._client.sync(self._stop)
 
-    def spread(self, orders: Mapping[int, Sealed], program: str, errand: Errand) -> None:
-        """Have the hosts carry out orders, by their numbers, by a program, each host one at a time, until all are done.
+    def spread(self, orders: Mapping[int, Sealed], program: str, listener: OrderListener) -> None:
+        """Run `program` for each order, one order per host at a time, until all are done. `orders`: number -> order.
 
         An order whose host is lost is given to another. Raises HostLost if none is left, UserError or ClientFailed for
-        what goes wrong on a host, and what `errand` raises; what still runs then is asked to clear up, and waited for.
+        what goes wrong on a host, and what `listener` raises. What still runs then is asked to clear up and waited for.
         """
         try:
-            self._client.sync(self._spread, deque(orders.items()), program, errand)
+            self._client.sync(self._spread, deque(orders.items()), program, listener)
         finally:
             self._client.sync(self._wound_up)
 
     def take_facts(self) -> ClusterFacts | None:
         """Remarks on the hosts in the last step that they drove; once."""
-        facts, self._told = self._told, None
+        facts, self._last_step_facts = self._last_step_facts, None
         return facts
 
     def _connected(self, ending: ExitStack) -> Client:
@@ -250,11 +250,11 @@ class Hosts:
 
     def _take(self, host: Host, said: str | Ended) -> None:
         if not isinstance(said, Ended):
-            word = _word(host, said)
-            if word.timings:
-                host.found = word
+            reply = _reply(host, said)
+            if reply.timings:
+                host.found = reply
             else:
-                host.ready = word
+                host.ready = reply
         elif host.found is None and (host.ready is None or host.ready.machine):
             raise _ended(host, "clients", said)
 
@@ -276,31 +276,33 @@ class Hosts:
         except (TimeoutError, OSError, RuntimeError, KeyError) as exc:
             raise self._lost(host) from exc
 
-    async def _spread(self, waiting: deque[tuple[int, Sealed]], program: str, errand: Errand) -> None:
+    async def _spread(self, waiting: deque[tuple[int, Sealed]], program: str, listener: OrderListener) -> None:
         while waiting:
             working = [host for host in self.hosts if host.address not in self._gone]
             if not working:
                 raise HostLost("all hosts were lost")
-            tasks = [asyncio.ensure_future(self._busy(host, waiting, program, errand)) for host in working]
+            tasks = [asyncio.ensure_future(self._busy(host, waiting, program, listener)) for host in working]
             try:
                 await asyncio.gather(*tasks)
             finally:
                 for task in tasks:
                     task.cancel()
 
-    async def _busy(self, host: Host, waiting: deque[tuple[int, Sealed]], program: str, errand: Errand) -> None:
+    async def _busy(
+        self, host: Host, waiting: deque[tuple[int, Sealed]], program: str, listener: OrderListener
+    ) -> None:
         """Keep a host at work, until nothing waits or it is lost."""
         while waiting:
             number, order = waiting.popleft()
             try:
-                await self._carried_out(host, number, order, program, errand)
+                await self._carried_out(host, number, order, program, listener)
             except HostLost as exc:
                 self._gone.add(host.address)
                 waiting.appendleft((number, order))
-                errand.lost(number, str(exc))
+                listener.lost(number, str(exc))
                 return
 
-    async def _carried_out(self, host: Host, number: int, order: Sealed, program: str, errand: Errand) -> None:
+    async def _carried_out(self, host: Host, number: int, order: Sealed, program: str, listener: OrderListener) -> None:
         host.since = monotonic()
         await self._ask(host, "start", order, program)
         done = False
@@ -308,9 +310,9 @@ class Hosts:
             await asyncio.sleep(_MOST_POLL)
             for said in await self._ask(host, "poll"):
                 if not isinstance(said, Ended):
-                    word = _word(host, said)
-                    done = word.done
-                    errand.heard(host.name, number, word)
+                    reply = _reply(host, said)
+                    done = reply.done
+                    listener.heard(host.name, number, reply)
                 elif done:
                     return
                 else:
@@ -384,12 +386,12 @@ def _by_name(worker: tuple[str, Mapping[str, Any]]) -> tuple[int, str, str]:
     return len(name), name, address
 
 
-def _word(host: Host, line: str) -> HostReply:
+def _reply(host: Host, line: str) -> HostReply:
     """A host's reply. Raises the error that it reports."""
-    word = HOST_REPLY.validate_json(line)
-    if word.failure:
-        raise word.failure.exception(f"on host {host.name}")
-    return word
+    reply = HOST_REPLY.validate_json(line)
+    if reply.failure:
+        raise reply.failure.exception(f"on host {host.name}")
+    return reply
 
 
 def _ended(host: Host, what: str, end: Ended) -> ClientFailed:

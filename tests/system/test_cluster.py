@@ -98,7 +98,7 @@ def lost_by(hosts: Hosts, engine: Null, disturb: Callable[[], object]) -> str:
     thread.join()
     assert took < WITHIN
     assert until(lambda: not children(), WITHIN)
-    with pytest.raises(HostLost, match="the next trial starts anew"):
+    with pytest.raises(HostLost, match="the next trial connects to the hosts again"):
         hosts.drive(engine, engine.connect(), for_seconds(1), Clients(processes=2))
     return str(told.value)
 
