@@ -57,24 +57,19 @@ def look_at(name: str, pattern: str, paths: list[Path], key: tuple[str, ...] = (
 
     Raises UserError, with file and row, for what can't be read as one table.
     """
-    columns: dict[str, _Column] = {}
+    kinds = _kinds(paths)
+    columns = {source: _Column(kind) for source, kind in kinds.items()}
     rows = 0
     left_out: list[str] = []
     for path in paths:
         with refusals(path):
-            if (count := len(names_in(path))) > MOST_COLUMNS:
-                raise UserError(f"{path} has {count:,} columns, and a table at most {MOST_COLUMNS:,}; leave some out")
-            counted = _counted(path)
-            for source, (kind, values, nulls) in counted.items():
-                columns.setdefault(source, _Column(kind)).count(values, nulls)
+            counted = _counted(path, kinds)
+            for source, (values, nulls) in counted.items():
+                columns[source].count(values, nulls)
             for batch in _batches(path, without=counted):
-                names = [*batch.schema.names, *counted]
-                if rows and set(names) != set(columns):
-                    raise UserError(f"{path} has other columns than {paths[0]}")
                 for source in batch.schema.names:
-                    columns.setdefault(source, _Column(batch.schema.field(source).type)).add(batch.column(source))
+                    columns[source].add(batch.column(source))
                 rows += batch.num_rows
-            columns = {source: columns[source] for source in _in_order(path, columns)}
     found, vectors = [], []
     for source, identifier in zip(columns, _identifiers(columns), strict=True):
         column = columns[source].result(source, identifier)
@@ -101,16 +96,62 @@ def look_at(name: str, pattern: str, paths: list[Path], key: tuple[str, ...] = (
     return table
 
 
-def _in_order(path: Path, columns: Iterable[str]) -> list[str]:
-    """The columns as they follow one another in a file."""
-    if path.suffix.lower() not in PARQUET:
-        return list(columns)
-    names = pq.read_schema(path).names
-    return sorted(columns, key=lambda name: names.index(name) if name in names else len(names))
+def _kinds(paths: list[Path]) -> dict[str, pa.DataType]:
+    """The columns with the type that each has in all files together, which is text if one of them is CSV.
+
+    Raises UserError if the files differ in their columns, or a column has no such type.
+    """
+    texts = any(path.suffix.lower() not in PARQUET for path in paths)
+    kinds: dict[str, pa.DataType] = {}
+    given: dict[str, str] = {}
+    for path in paths:
+        with refusals(path):
+            names = names_in(path)
+            if len(names) > MOST_COLUMNS:
+                raise UserError(
+                    f"{path} has {len(names):,} columns, and a table at most {MOST_COLUMNS:,}; leave some out"
+                )
+            if path != paths[0] and {*names} != {*kinds}:
+                raise UserError(f"{path} has other columns than {paths[0]}")
+            types = [pa.string()] * len(names) if texts else pq.read_schema(path).types
+            for name, kind in zip(names, map(_plain, types), strict=True):
+                together = _together(kinds.get(name, kind), kind)
+                if together is None:
+                    raise UserError(
+                        f"{path}: column {name!r} is {kind}, and {given[name]}; "
+                        "write it with one type in all files, or import each file as a table of its own"
+                    )
+                if together != kinds.get(name):
+                    kinds[name], given[name] = together, f"{kind} in {path}"
+    return kinds
 
 
-def _counted(path: Path) -> dict[str, tuple[pa.DataType, int, int]]:
-    """Columns of a Parquet file whose metadata are enough: type, number of values, nulls. Nobody has to read them.
+def _plain(kind: pa.DataType) -> pa.DataType:
+    """A type without what doesn't matter for values: that they are encoded by a dictionary, or in which zone."""
+    if pa.types.is_dictionary(kind):
+        return kind.value_type
+    if pa.types.is_timestamp(kind) and kind.tz is not None:
+        return pa.timestamp(kind.unit, "UTC")
+    return kind
+
+
+def _together(kind: pa.DataType, other: pa.DataType) -> pa.DataType | None:
+    """What pyarrow makes of two types, as a double of a whole number and a double; None if it can't cast both."""
+    if kind == other:
+        return kind
+    try:
+        schemas = [pa.schema({"column": each}) for each in (kind, other)]
+        found = pa.unify_schemas(schemas, promote_options="permissive").field(0).type
+        if not pa.types.is_nested(found):
+            for each in (kind, other):
+                pa.nulls(1, each).cast(found)
+    except pa.ArrowException:
+        return None
+    return found
+
+
+def _counted(path: Path, kinds: dict[str, pa.DataType]) -> dict[str, tuple[int, int]]:
+    """Columns of a Parquet file whose metadata are enough: number of values, nulls. Nobody has to read them.
 
     At least one column is left, by which the rows are counted.
     """
@@ -123,9 +164,10 @@ def _counted(path: Path) -> dict[str, tuple[pa.DataType, int, int]]:
     found = {}
     for place, each in enumerate(schema):
         statistics = [group.column(place).statistics for group in groups]
-        if _by_count(each.type) and statistics and all(one is not None and one.has_null_count for one in statistics):
+        known = bool(statistics) and all(one is not None and one.has_null_count for one in statistics)
+        if known and _by_count(kinds[each.name]):
             nulls = sum(one.null_count for one in statistics)
-            found[each.name] = (each.type, file.metadata.num_rows - nulls, nulls)
+            found[each.name] = (file.metadata.num_rows - nulls, nulls)
     if len(found) == len(schema):
         found.popitem()
     return found
@@ -155,13 +197,13 @@ class _Column:
     """What the values of a column so far allow."""
 
     def __init__(self, kind: pa.DataType) -> None:
-        self.kind = kind.value_type if pa.types.is_dictionary(kind) else kind
+        self.kind = kind
         self.forms = list(_FORMS)
         self.nulls = self.values = self.longest = self.digits = 0
         self.places: set[int] = set()
         self.least = self.most = 0
         self.fractions = self.zoned = False
-        #: Whether there is a moment, a text or a number that no suite may have.
+        #: Whether there is a moment, a text or a number that no suite may have, or a value of another type.
         self.doubtful = False
         #: Whether each value is greater than the one before, so that it is a key.
         self.ascending = True
@@ -184,13 +226,14 @@ class _Column:
 
     def add(self, values: pa.Array) -> None:
         if pa.types.is_dictionary(values.type):
-            values = values.cast(self.kind)
+            values = values.cast(values.type.value_type)
         if values.null_count:
             self.nulls += values.null_count
             values = values.drop_null()
         self.values += len(values)
         if not len(values):
             return
+        self.doubtful |= _plain(values.type) != self.kind
         if _is_text(self.kind):
             self._add_texts(values.cast(pa.string()))
         elif are_vectors(self.kind):
