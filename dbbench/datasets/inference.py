@@ -178,19 +178,16 @@ def _by_count(kind: pa.DataType) -> bool:
     return bool(pa.types.is_decimal(kind) or pa.types.is_boolean(kind))
 
 
-def _batches(path: Path, columns: list[str] | None = None, without: Collection[str] = ()) -> Iterator[pa.RecordBatch]:
-    """The rows of a file: of all its columns, of these, or without those."""
+def _batches(path: Path, without: Collection[str]) -> Iterator[pa.RecordBatch]:
+    """The rows of a file, without some columns."""
     if path.suffix.lower() in PARQUET:
         file = pq.ParquetFile(path)
-        if without:
-            columns = [name for name in file.schema_arrow.names if name not in without]
+        columns = [name for name in file.schema_arrow.names if name not in without] if without else None
         yield from file.iter_batches(_ROWS_AT_ONCE, columns=columns)
         if not file.metadata.num_rows:
             yield pa.RecordBatch.from_pylist([], schema=file.schema_arrow)
         return
-    names = csv_names(path)
-    more = {"include_columns": columns} if columns else {}
-    yield from read_csv(path, column_types=dict.fromkeys(names, pa.string()), **more)
+    yield from read_csv(path, column_types=dict.fromkeys(csv_names(path), pa.string()))
 
 
 class _Column:
@@ -386,10 +383,10 @@ def _key(columns: dict[str, _Column], table: FoundTable) -> tuple[str, ...]:
     for column in able:
         if columns[column.source].ascending and columns[column.source].last is not None:
             return (column.name,)
+    model = table.model()
     for column in able if table.rows else ():
-        kind = columns[column.source].kind
-        read = (batch.column(column.source) for path in table.paths for batch in _batches(path, [column.source]))
-        values = _until_twice(each.cast(kind) for each in read)
+        # As they are loaded: -0 is 0.
+        values = _until_twice(batch.column(0) for batch in rows_from({column.name: model[column.name]}, table.paths))
         if values is None:
             return (column.name,)
         if re.search(_LIKELY, column.name) and not table.doubled:

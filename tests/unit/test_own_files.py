@@ -457,6 +457,15 @@ def test_a_likely_key_that_has_duplicates_is_named_with_two_of_them(tmp_path: Pa
     assert look(tmp_path).doubled == doubled
 
 
+def test_a_key_is_one_as_it_is_loaded(tmp_path: Path) -> None:
+    (tmp_path / "t.csv").write_text("id,x\n0,b\n-0,a\n")
+    found = look(tmp_path)
+    assert [column.type for column in found.columns] == ["integer", "varchar(1)"]
+    assert found.key == ("x",)
+    assert found.doubled == "id is named like a key, but 0 is in rows 1 and 2"
+    materialise(dataset(tmp_path, found), folder=tmp_path)
+
+
 def test_texts_by_numbers_that_do_not_ascend_may_be_a_key(tmp_path: Path) -> None:
     pq.write_table(pa.table({"word": pa.array(["b", "a"]).dictionary_encode()}), tmp_path / "t.parquet")
     assert look(tmp_path, "t.parquet").key == ("word",)
