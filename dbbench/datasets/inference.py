@@ -6,7 +6,7 @@ have the same number of places stay decimals; others become doubles.
 
 import re
 from collections import deque
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -59,6 +59,7 @@ def look_at(name: str, pattern: str, paths: list[Path], key: tuple[str, ...] = (
     kinds = _kinds(paths)
     columns = {source: _Column(kind) for source, kind in kinds.items()}
     rows = 0
+    ends: dict[Path, int] = {}
     left_out: list[str] = []
     for path in paths:
         with refusals(path):
@@ -69,9 +70,10 @@ def look_at(name: str, pattern: str, paths: list[Path], key: tuple[str, ...] = (
                 for source in batch.schema.names:
                     columns[source].add(batch.column(source))
                 rows += batch.num_rows
+            ends[path] = rows
     found, vectors = [], []
     for source, identifier in zip(columns, _identifiers(columns), strict=True):
-        column = columns[source].result(source, identifier)
+        column = columns[source].result(source, identifier, ends)
         if not source:
             left_out.append("a column without a name: give it one")
         elif column.type:
@@ -89,7 +91,7 @@ def look_at(name: str, pattern: str, paths: list[Path], key: tuple[str, ...] = (
         if columns[known.source].doubtful:
             deque(rows_from({made: known}, paths), maxlen=0)  # it says where, if the column's type can't have the value
     if not key and found:
-        table.key = _key(columns, table) or key_of_several(table.model(), paths, rows)
+        table.key = _key(columns, table, ends) or key_of_several(table.model(), paths, rows)
         if any(re.search(_LIKELY, part) for part in table.key):
             table.doubled = ""
     return table
@@ -296,15 +298,19 @@ class _Column:
         self.ascending = self.ascending and bool(pc.all(pc.greater(values[1:], values[:-1])).as_py() is not False)
         self.last = last
 
-    def result(self, source: str, name: str) -> Found:
-        kind, note = self._type()
+    def result(self, source: str, name: str, ends: Mapping[Path, int]) -> Found:
+        """The column as it was found; `ends` has the rows of all files together up to the end of each."""
+        kind, note = self._type(ends)
         return Found(source, name, kind, self.nulls > 0 or not self.values, note)
 
-    def _type(self) -> tuple[str, str]:
+    def _type(self, ends: Mapping[Path, int]) -> tuple[str, str]:
         """The type in a suite and a note; no type if there is none for it."""
         kind = self.kind
         if are_vectors(kind) and self.broken and not self.nulls:
-            return "", f"its list in row {self.broken:,} has a number that is missing, NaN or too large for float32"
+            return (
+                "",
+                f"its list in {_row(self.broken, ends)} has a number that is missing, NaN or too large for float32",
+            )
         if are_vectors(kind):
             return (
                 "",
@@ -368,7 +374,7 @@ def _can_be_text(kind: pa.DataType) -> bool:
     return True
 
 
-def _key(columns: dict[str, _Column], table: FoundTable) -> tuple[str, ...]:
+def _key(columns: dict[str, _Column], table: FoundTable, ends: Mapping[Path, int]) -> tuple[str, ...]:
     """The first column without nulls, of numbers or texts, in which no value comes twice; those named like a key first.
 
     Of one that is named so and is none, two values that come twice are noted.
@@ -389,7 +395,7 @@ def _key(columns: dict[str, _Column], table: FoundTable) -> tuple[str, ...]:
         if values is None:
             return (column.name,)
         if re.search(_LIKELY, column.name) and not table.doubled:
-            table.doubled = f"{column.name} is named like a key, but {_twice(values)}"
+            table.doubled = f"{column.name} is named like a key, but {_twice(values, ends)}"
     return ()
 
 
@@ -408,15 +414,24 @@ def _until_twice(batches: Iterable[pa.Array]) -> pa.ChunkedArray | None:
     return values if pc.count_distinct(values).as_py() < len(values) else None
 
 
-def _twice(values: pa.ChunkedArray) -> str:
+def _twice(values: pa.ChunkedArray, ends: Mapping[Path, int]) -> str:
     """Two of the values that come twice, or the only one, with their rows."""
     counts = values.value_counts()
-    several = counts.field(0).filter(pc.greater(counts.field(1), 1))[:2]
-    rows = [(pc.indices_nonzero(pc.equal(values, value))[:2].to_numpy() + 1).tolist() for value in several]
-    found = zip(several.to_pylist(), rows, strict=True)
-    return ", and ".join(
-        f"{cleaned(str(value), 40)} is in rows {' and '.join(map(str, places))}" for value, places in found
-    )
+    told = []
+    for value in counts.field(0).filter(pc.greater(counts.field(1), 1))[:2]:
+        places = pc.indices_nonzero(pc.equal(values, value))[:2].to_pylist()
+        first, second = (_row(place + 1, ends) for place in places)
+        told.append(f"{cleaned(str(value.as_py()), 40)} is in {first} and {second}")
+    return ", and ".join(told)
+
+
+def _row(number: int, ends: Mapping[Path, int]) -> str:
+    """A row of all files together in words: by its number in its file, which is named if there are several."""
+    if len(ends) == 1:
+        return f"row {number:,}"
+    path = next(path for path, end in ends.items() if number <= end)
+    before = max((end for end in ends.values() if end < number), default=0)
+    return f"row {number - before:,} of {cleaned(str(path))}"
 
 
 def identifier(text: str) -> str:

@@ -444,9 +444,9 @@ def test_two_columns_of_one_name_are_refused(tmp_path: Path) -> None:
     [
         (
             "id,x\n7,a\n8,b\n9,a\n9,a\n7,a\n",
-            "id is named like a key, but 7 is in rows 1 and 5, and 9 is in rows 3 and 4",
+            "id is named like a key, but 7 is in row 1 and row 5, and 9 is in row 3 and row 4",
         ),
-        ("id,name\n7,a\n7,b\n8,0\n", "id is named like a key, but 7 is in rows 1 and 2"),
+        ("id,name\n7,a\n7,b\n8,0\n", "id is named like a key, but 7 is in row 1 and row 2"),
         ("customer_id,order_id\n7,2\n7,1\n8,3\n", ""),
         ("order_id,line\n1,1\n1,2\n", ""),
         ("a,b\n1,1\n1,1\n", ""),
@@ -457,12 +457,20 @@ def test_a_likely_key_that_has_duplicates_is_named_with_two_of_them(tmp_path: Pa
     assert look(tmp_path).doubled == doubled
 
 
+def test_a_row_of_several_files_is_named_with_its_file(tmp_path: Path) -> None:
+    for number, text in enumerate(["id\n1\n2\n", "id\n", "id\n3\n2\n"], 1):
+        (tmp_path / f"t-{number}.csv").write_text(text)
+    first, last = tmp_path / "t-1.csv", tmp_path / "t-3.csv"
+    told = f"id is named like a key, but 2 is in row 2 of {first} and row 2 of {last}"
+    assert look(tmp_path, "t-*.csv").doubled == told
+
+
 def test_a_key_is_one_as_it_is_loaded(tmp_path: Path) -> None:
     (tmp_path / "t.csv").write_text("id,x\n0,b\n-0,a\n")
     found = look(tmp_path)
     assert [column.type for column in found.columns] == ["integer", "varchar(1)"]
     assert found.key == ("x",)
-    assert found.doubled == "id is named like a key, but 0 is in rows 1 and 2"
+    assert found.doubled == "id is named like a key, but 0 is in row 1 and row 2"
     materialise(dataset(tmp_path, found), folder=tmp_path)
 
 

@@ -110,6 +110,14 @@ def test_a_list_column_with_a_number_that_no_vector_has_is_left_out(tmp_path: Pa
     assert table.left_out == ["Point: its list in row 2,501 has a number that is missing, NaN or too large for float32"]
 
 
+def test_a_list_of_several_files_is_named_with_its_file(tmp_path: Path) -> None:
+    paths = [tmp_path / f"p-{number}.parquet" for number in (1, 2)]
+    pq.write_table(pa.table({"Id": [1, 2], "Point": [[1.0, 2.0]] * 2}), paths[0])
+    pq.write_table(pa.table({"Id": [3, 4], "Point": [[1.0, 2.0], [1.0, None]]}), paths[1])
+    table = look_at("p", "p-*.parquet", paths)
+    assert table.left_out[0].startswith(f"Point: its list in row 2 of {paths[1]} has a number that is missing")
+
+
 def test_an_imported_list_column_becomes_vectors(tmp_path: Path) -> None:
     lists = {
         "Id": range(2_000), "Point": ROWS[:2_000].tolist(), "other-Point": ROWS[2_000:4_000].tolist(),
