@@ -1,4 +1,4 @@
-"""What a file's columns are: names, types and a key, found by looking at every row once.
+"""What a file's columns are: names, types and a key, found by looking at every row.
 
 A type is the narrowest that holds all values. Numbers that begin with a zero are texts, as codes are. Decimals that all
 have the same number of places stay decimals; others become doubles.
@@ -52,7 +52,7 @@ def look_at_all(asked: Iterable[tuple[str, str, list[Path], tuple[str, ...]]]) -
 
 
 def look_at(name: str, pattern: str, paths: list[Path], key: tuple[str, ...] = ()) -> FoundTable:
-    """Read the files of a table once, and once more to find a key of several columns, if no key is given.
+    """Find a table's columns from its files; without `key`, read them again as often as the search for one needs.
 
     Raises UserError, with file and row, for what can't be read as one table.
     """
@@ -312,10 +312,8 @@ class _Column:
                 f"its list in {_row(self.broken, ends)} has a number that is missing, NaN or too large for float32",
             )
         if are_vectors(kind):
-            return (
-                "",
-                f"its lists aren't vectors: none missing, of one length from 2 to 4,096, in {FEWEST_VECTORS:,} rows or more",
-            )
+            need = f"these need no nulls, one length from 2 to 4,096, and {FEWEST_VECTORS:,} rows or more"
+            return "", f"its lists can't be vectors: {need}"
         if not self.values and _can_be_text(kind):
             return "varchar(1)", "no values"
         if _is_text(kind):

@@ -129,7 +129,7 @@ def test_an_imported_list_column_becomes_vectors(tmp_path: Path) -> None:
     found = [look_at(name, f"{name}.parquet", [tmp_path / f"{name}.parquet"]) for name in ("p", "q", "few")]
     assert [[each.name for each in table.columns] for table in found] == [["Id"], [], ["Id"]]
     assert "whole: there is no type for list" in found[0].left_out[1]
-    assert "uneven: its lists aren't vectors" in found[0].left_out[0]
+    assert "uneven: its lists can't be vectors: these need no nulls, one length from 2 to 4,096" in found[0].left_out[0]
     assert "1,200 rows or more" in found[2].left_out[0]
     suite = parse_suite(suite_text("vectors", found), str(tmp_path / "mine.yaml"))
     assert {name: each.holds for name, each in suite.datasets.items()} == {
