@@ -211,7 +211,7 @@ def test_charts_of_several_steps_and_of_seconds_are_on_both_pages(tmp_path: Path
     for name in ("q-sweep", "q-by-q-3"):
         assert f'aria-label="A: a-{name}"' in html
         assert f"](a-{name}.svg)" in markdown
-    assert html.count(': timeline"') == markdown.count("-timeline.svg)") == 3
+    assert html.count(': second by second"') == markdown.count("-timeline.svg)") == 3
 
 
 def test_names_at_the_ends_of_curves_keep_apart() -> None:
