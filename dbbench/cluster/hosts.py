@@ -57,7 +57,7 @@ class Host:
 
 
 class OrderListener(Protocol):
-    """What is told how the orders that are spread over hosts go."""
+    """Receiver of what hosts report about the orders that are spread over them."""
 
     def heard(self, host: str, order: int, word: HostReply) -> None:
         """A host has said something of an order."""

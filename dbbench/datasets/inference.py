@@ -415,12 +415,12 @@ def _until_twice(batches: Iterable[pa.Array]) -> pa.ChunkedArray | None:
 def _twice(values: pa.ChunkedArray, ends: Mapping[Path, int]) -> str:
     """Two of the values that come twice, or the only one, with their rows."""
     counts = values.value_counts()
-    told = []
+    described = []
     for value in counts.field(0).filter(pc.greater(counts.field(1), 1))[:2]:
         places = pc.indices_nonzero(pc.equal(values, value))[:2].to_pylist()
         first, second = (_row(place + 1, ends) for place in places)
-        told.append(f"{cleaned(str(value.as_py()), 40)} is in {first} and {second}")
-    return ", and ".join(told)
+        described.append(f"{cleaned(str(value.as_py()), 40)} is in {first} and {second}")
+    return ", and ".join(described)
 
 
 def _row(number: int, ends: Mapping[Path, int]) -> str:
