@@ -23,7 +23,7 @@ if TYPE_CHECKING:  # at run time each command imports what it needs: --help stay
 INTERRUPTED = 130
 #: Seconds, which are 115 days; and more bytes than any machine has.
 _LONGEST_WAIT, _MOST_BYTES = 10_000_000, 2**60
-#: What the system says of memory, in errors of other kinds: of a fork, a library that is loaded, a thread.
+#: What the system says of memory, in errors of other kinds: of a fork, a library that is loaded.
 _NO_MEMORY = ("Cannot allocate memory", "failed to map segment")
 _NO_THREAD = "can't start new thread"
 
@@ -179,7 +179,7 @@ def memory(text: Any) -> int:
     units = {"MiB": 2**20, "GiB": 2**30, "MB": 10**6, "GB": 10**9}
     for unit, size in units.items():
         number = str(text).removesuffix(unit)
-        if number != str(text) and number.replace(".", "", 1).isdigit() and 0 < float(number) < _MOST_BYTES:
+        if number != str(text) and number.replace(".", "", 1).isdigit() and 0 < float(number) * size <= _MOST_BYTES:
             return int(float(number) * size)
     raise click.BadParameter(f"{text!r} is not a size like 500MiB or 4GiB")
 

@@ -219,7 +219,7 @@ class _Opposed:
         for thread in threads:
             thread.join(_LONGEST)
             if thread.is_alive():
-                self.unknown.append(TimeoutError(f"not done after {_LONGEST} s, as each waits for the other's lock"))
+                self.unknown.append(TimeoutError(f"not done after {_LONGEST} s"))
 
     def _work(self, number: int) -> None:
         session: Any = None
