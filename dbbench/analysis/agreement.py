@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import re
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from dbbench.analysis.remarks import About, Remark
+from dbbench.engine.variants import database
 from dbbench.results.outcome import Outcome
 from dbbench.results.trial import StepResult, TrialResult
 
@@ -38,7 +38,7 @@ def disputed(rows: Sequence[Row], results: Sequence[TrialResult]) -> list[Row]:
             differs.setdefault(result.engine_name, found.facts.get("differs", []))
     groups = {engine: answers for engine, answers in groups.items() if all(answers.values())}
     sides = {engine: [other for other in groups if _alike(mine, groups[other])] for engine, mine in groups.items()}
-    sides = {engine: side for engine, side in sides.items() if len({_database(other) for other in side}) > 1}
+    sides = {engine: side for engine, side in sides.items() if len({database(other) for other in side}) > 1}
     if not sides:
         return list(rows)
     most = max(map(len, sides.values()))
@@ -67,11 +67,6 @@ def _alike(mine: Mapping[int, int], theirs: Mapping[int, int]) -> bool:
     """Whether two engines gave the same answer in each round that both answered in, if there is one."""
     common = mine.keys() & theirs.keys()
     return bool(common) and all(mine[number] == theirs[number] for number in common)
-
-
-def _database(engine: str) -> str:
-    """The name of an engine without its driver and the label of a variant."""
-    return re.split("[+@]", engine)[0]
 
 
 def agreed(rows: Sequence[Row], results: Sequence[TrialResult]) -> list[Row]:

@@ -18,6 +18,11 @@ def base(name: str) -> str:
     return name.partition("@")[0]
 
 
+def database(name: str) -> str:
+    """The database that an engine reaches, whatever its driver: `sqlite` for `sqlite+apsw@2` and `odbc+sqlite`."""
+    return base(name).removeprefix("odbc+").partition("+")[0]
+
+
 def label(name: str) -> str:
     """What sets a variant apart from others of its engine; empty for the engine itself."""
     return name.partition("@")[2]

@@ -20,6 +20,7 @@ import pyarrow as pa
 from dbbench.answers.compare import arrow_batch, as_batches, as_table, check_batches
 from dbbench.answers.stored import only_column, ranks_of, row_count
 from dbbench.engine.sql.session import SQLSession
+from dbbench.engine.variants import database
 from dbbench.errors import NotVerified, Unsupported, WrongAnswer
 from dbbench.host.collector import collector_off
 from dbbench.host.meters import CallMeter
@@ -173,12 +174,8 @@ def check(step: QueryStep, context: StepContext) -> None:
     """
     if why := known_answers(step, context)[1]:
         raise NotVerified(why)
-    if isinstance(step.answer, EngineAnswer) and _database(step.answer.engine) == _database(context.engine.name):
+    if isinstance(step.answer, EngineAnswer) and database(step.answer.engine) == database(context.engine.name):
         raise NotVerified(f"its answer was compared with {step.answer.engine}'s own")
-
-
-def _database(engine: str) -> str:
-    return engine.partition("+")[0]
 
 
 def calls(step: QueryStep, context: StepContext) -> list[Call]:

@@ -518,6 +518,7 @@ def wrong(engine: str, *groups: int) -> list[TrialResult]:
         (("x", "y"), [(1, 1), (1,)], True),  # one was interrupted
         (("x", "x+other"), [(1, 1), (1, 1)], False),
         (("x", "x@again"), [(1, 1), (1, 1)], False),
+        (("x", "odbc+x"), [(1, 1), (1, 1)], False),
         (("x", "y"), [(1, 1), (2, 2)], False),
         (("x", "y"), [(1, 1), (1, 2)], False),
         (("x", "y"), [(1, 0), (1, 0)], False),
