@@ -110,10 +110,10 @@ def _interruptible() -> None:
 
 
 @pytest.fixture(scope="session", autouse=True)
-def _supervisors() -> Iterator[None]:
-    from tests.supervisors import shared_supervisors
+def _shared_processes() -> Iterator[None]:
+    from tests.shared_processes import engines_seen_once, shared_supervisors
 
-    with shared_supervisors():
+    with shared_supervisors(), engines_seen_once():
         yield
 
 

@@ -9,7 +9,6 @@ from pathlib import Path
 
 import psutil
 
-_SELF = psutil.Process()
 _WAITS = "voluntary_ctxt_switches:"
 
 
@@ -37,7 +36,8 @@ class Reading:
 
 def usage(others: Iterable[int] = ()) -> Reading:
     """A reading of this process and of `others`, processes that work for it."""
-    readings = [Reading(_cpu(_SELF), written(_SELF), _own_waits())]
+    own = psutil.Process()
+    readings = [Reading(_cpu(own), written(own), _own_waits())]
     for pid in others:
         with contextlib.suppress(psutil.NoSuchProcess):
             process, theirs = psutil.Process(pid), waits_of_threads(pid)
@@ -127,7 +127,7 @@ def peak_memory() -> int | None:
     try:
         import resource
     except ImportError:  # Windows
-        return int(_SELF.memory_info().peak_wset)
+        return int(psutil.Process().memory_info().peak_wset)
     return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * (1 if psutil.MACOS else 1024)
 
 
