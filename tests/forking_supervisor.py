@@ -53,7 +53,8 @@ def _forked(
             traceback.print_exc()
         os._exit(1)
 
-    return _POPEN(command, env=env, pass_fds=pass_fds, preexec_fn=work, **how)
+    # Popen would give SIGPIPE its default back: a worker that is started ignores it, as all Pythons do.
+    return _POPEN(command, env=env, pass_fds=pass_fds, preexec_fn=work, restore_signals=False, **how)
 
 
 if __name__ == "__main__":
