@@ -1,4 +1,4 @@
-"""A small suite and the built-in one. The cache of datasets is set in tests/conftest.py."""
+"""A small suite, the built-in one, and the null engine. The cache of datasets is set in tests/conftest.py."""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -6,9 +6,11 @@ from pathlib import Path
 import pytest
 
 from dbbench.datasets.cache import Files, materialise
+from dbbench.engine.base import Setup
 from dbbench.suite.dataset import Dataset
 from dbbench.suite.loader import find_suite, load_suite, parse_suite
-from dbbench.suite.model import Suite
+from dbbench.suite.model import Suite, Tier
+from dbbench_plugins.null import Null
 from tests.trials_here import reference_here
 
 
@@ -42,3 +44,8 @@ def invoices_data(invoices: Suite) -> Dataset:
 def invoices_files(invoices_data: Dataset) -> Files:
     """The invoices at a small scale."""
     return materialise(invoices_data, scale=0.03)
+
+
+@pytest.fixture
+def null(tmp_path: Path) -> Null:
+    return Null(Setup(tmp_path, Tier.POWER))

@@ -60,11 +60,6 @@ def noting(tmp_path: Path) -> Noting:
     return engine
 
 
-@pytest.fixture
-def null(tmp_path: Path) -> Null:
-    return Null(Setup(tmp_path, Tier.POWER))
-
-
 def job(warm_up: int = 1, calls: int = 3, rate: Rate | None = None) -> Job:
     return Job("statement", ("SQL",), warm_up, calls, rate)
 

@@ -21,6 +21,7 @@ from dbbench.results.crash_checks import CheckVerdict, Kills, Syncs, TierCheck, 
 from dbbench.results.outcome import Outcome
 from dbbench.suite.model import Tier
 from tests.conftest import Dbbench
+from tests.fabricated import MACHINE
 from tests.unit.refused import refused
 
 GOOD = Kills(20, 1000, 1003)
@@ -315,13 +316,7 @@ def test_an_engine_that_is_too_slow_to_count_its_syncs_is_declared(
 
 
 def checks(*given: TierCheck) -> TierChecks:
-    machine = {
-        **dict.fromkeys(("cpu", "system", "kernel", "file_system", "python"), "some"),
-        "threads": 2,
-        "memory_bytes": 2**34,
-        "dbbench": "1.0",
-    }
-    return TierChecks("2026-11-21T10:00:00+00:00", machine, 7, 20, given, {"c": "missing"})
+    return TierChecks("2026-11-21T10:00:00+00:00", {**MACHINE, "dbbench": "1.0"}, 7, 20, given, {"c": "missing"})
 
 
 PASSED = TierCheck("a", Tier.POWER, CheckVerdict.PASSED, "", GOOD, SYNCED, {"A": "1.2"})

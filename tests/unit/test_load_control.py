@@ -6,7 +6,6 @@ import subprocess
 import sys
 from collections import deque
 from itertools import count, islice
-from pathlib import Path
 from textwrap import dedent
 from time import sleep
 from typing import Any
@@ -16,7 +15,6 @@ import pytest
 from pydantic import ValidationError
 
 from dbbench.datasets.records import ExpectedRecords, Laps, shuffled
-from dbbench.engine.base import Setup
 from dbbench.loadgen.arrivals import growing
 from dbbench.loadgen.clients import drive
 from dbbench.loadgen.histogram import Samples
@@ -28,7 +26,6 @@ from dbbench.loadgen.timeline import MOST_SLOTS, Timeline
 from dbbench.results.outcome import Outcome
 from dbbench.suite.dataset import Records
 from dbbench.suite.loader import parse_suite
-from dbbench.suite.model import Tier
 from dbbench.suite.steps.base import Clients
 from dbbench.suite.steps.timed import Find, Rate, TimedStep, seconds_of
 from dbbench.workloads import load_control
@@ -367,11 +364,6 @@ def test_nothing_is_imported_where_times_are_recorded() -> None:
     """
     done = subprocess.run([sys.executable, "-c", dedent(script)], capture_output=True, text=True, check=True)
     assert done.stdout.split() == []
-
-
-@pytest.fixture
-def null(tmp_path: Path) -> Null:
-    return Null(Setup(tmp_path, Tier.POWER))
 
 
 @pytest.mark.parametrize("clients", [Clients(), Clients(threads=2), Clients(threads=2, processes=2)])

@@ -38,9 +38,9 @@ def many(tmp_path_factory: pytest.TempPathFactory) -> View:
     return view(fabricate(tmp_path_factory.mktemp("many") / "run"), publish=True)
 
 
-def printed(shown: View, width: int = 80, **how: Any) -> list[str]:
+def printed(shown: View, width: int = 80) -> list[str]:
     out = io.StringIO()
-    run.show(shown, Console(file=out, width=width, soft_wrap=True, **how))
+    run.show(shown, Console(file=out, width=width, soft_wrap=True))
     return out.getvalue().splitlines()
 
 

@@ -1,12 +1,10 @@
 """A figure of work that nothing was compared with: shown, and never ranked."""
 
 import csv
-import io
 from pathlib import Path
 from typing import Any
 
 import pytest
-from rich.console import Console
 
 from dbbench.analysis.row import Row
 from dbbench.analysis.standings import standings
@@ -14,9 +12,9 @@ from dbbench.analysis.summary import summarise
 from dbbench.report.export import html_page, markdown_page, results_json, summary_csv
 from dbbench.report.remarks import detail
 from dbbench.report.run_view import View, view
-from dbbench.report.terminal import run
 from dbbench.suite.model import Scenario
 from tests.fabricated import Fake, fabricate
+from tests.unit.test_report import printed
 
 REASON = "not verified: the step has no table to count (`adds`) and no `check`"
 
@@ -82,9 +80,7 @@ def test_a_step_that_no_engine_was_verified_in_is_not_in_the_mean(tmp_path: Path
 
 def test_every_report_says_so(tmp_path: Path) -> None:
     found = shown(tmp_path, unverified(engine="fast"))
-    out = io.StringIO()
-    run.show(found, Console(file=out, width=80, soft_wrap=True))
-    terminal = out.getvalue()
+    terminal = "\n".join(printed(found))
     insert = terminal[terminal.index("Insert of one row") : terminal.index("Scan 1")]
     assert "  – fast" in insert
     assert "Fast: not verified: the step has no table to count" in insert
