@@ -22,7 +22,6 @@ from dbbench.results.outcome import Outcome
 from dbbench.suite.model import Tier
 from tests.conftest import Dbbench
 from tests.fabricated import MACHINE
-from tests.unit.refused import refused
 
 GOOD = Kills(20, 1000, 1003)
 SYNCED = Syncs(50, 0, {"fdatasync": 50})
@@ -85,14 +84,6 @@ def test_tiers_in_their_own_order() -> None:
 def test_an_unknown_tier_is_told_with_the_nearest() -> None:
     with pytest.raises(UserError, match="no durability tier 'powr'; did you mean 'power'"):
         checked_tiers(["memory", "powr"])
-
-
-def test_an_unknown_tier_in_a_suite_is_a_fault_with_its_place(small_text: str) -> None:
-    text = small_text.replace("steps:", "durability: powr\n    steps:", 1)
-    place = text[: text.index("powr")].count("\n") + 1
-    (fault,) = refused(text).faults
-    assert (fault.line, fault.path.endswith("durability"), fault.nearest) == (place, True, "power")
-    assert all(tier in fault.expected for tier in Tier)
 
 
 # Counting

@@ -120,11 +120,6 @@ def test_what_is_no_layer_or_no_base_is_broken(outside: Path) -> None:
         registry.find("dict+own")
 
 
-def test_a_layered_name_that_is_nearly_right_is_told(outside: Path) -> None:
-    with pytest.raises(UserError, match=r"no engine 'sqlite\+plane'; did you mean 'sqlite\+plain'"):
-        registry.check_names(["sqlite+plane"])
-
-
 def test_a_layer_and_an_engine_of_one_name_are_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     install(tmp_path, monkeypatch, '[dbbench.engines]\n"sqlite+orm" = outside_of_dbbench:Outside\n'.replace('"', ""))
     with pytest.raises(

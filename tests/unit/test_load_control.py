@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 from pydantic import ValidationError
 
-from dbbench.datasets.records import ExpectedRecords, Laps, shuffled
+from dbbench.datasets.records import ExpectedRecords, Laps
 from dbbench.loadgen.arrivals import growing
 from dbbench.loadgen.clients import drive
 from dbbench.loadgen.histogram import Samples
@@ -394,12 +394,6 @@ def test_as_many_calls_as_asked_for_after_a_warm_up(null: Null) -> None:
     assert drive(null, null.connect(), job, Clients(threads=2)).service.count == 11
     each = Job("query", (), 5, 11, seed=1, inputs=QueryCalls("SELECT", 0, (3,)), each=True)
     assert drive(null, null.connect(), each, Clients(threads=2)).service.count == 22
-
-
-def test_shuffled_places_are_those_that_laps_expect() -> None:
-    places = shuffled(np.arange(10, dtype=np.uint64), 10, 1)
-    laps = Laps(0, 10, 1, range(4), 4, 9)
-    assert laps.version_of(places).tolist() == [9] * 4 + [0] * 6
 
 
 class Numbered:

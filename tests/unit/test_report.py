@@ -1,6 +1,5 @@
 """What reports show: titles, many engines, plans, and texts that come from drivers."""
 
-import csv
 import io
 import re
 from dataclasses import replace
@@ -298,18 +297,6 @@ def test_a_busy_machine_and_what_to_do_are_told_wherever_figures_are_read(tmp_pa
 
 
 # Tables
-
-
-def test_pandas_reads_the_name_of_every_engine(tmp_path: Path) -> None:
-    """What pandas takes for a missing value by default, `null` among it."""
-    missing = {"", "#N/A", "#N/A N/A", "#NA", "-1.#IND", "-1.#QNAN", "-NaN", "-nan", "1.#IND", "1.#QNAN", "<NA>", "N/A",
-               "NA", "NULL", "NaN", "None", "n/a", "nan", "null"}  # fmt: skip
-    run = fabricate(tmp_path / "run", {"a": Fake("A"), "b": Fake("B", 2.0)}, rounds=6)
-    path, _ = write_report(view(run), ("csv",))
-    with open(path, encoding="utf-8") as file:
-        engines = {row["engine"] for row in csv.DictReader(file)}
-    assert engines == {"a", "b", "(null)", "(null+arrow)"}
-    assert not engines & missing
 
 
 def test_a_table_has_no_column_without_figures(tmp_path: Path) -> None:
