@@ -121,7 +121,7 @@ def test_what_is_no_layer_or_no_base_is_broken(outside: Path) -> None:
 
 
 def test_a_layer_and_an_engine_of_one_name_are_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    install(tmp_path, monkeypatch, '[dbbench.engines]\n"sqlite+orm" = outside_of_dbbench:Outside\n'.replace('"', ""))
+    install(tmp_path, monkeypatch, "[dbbench.engines]\nsqlite+orm = outside_of_dbbench:Outside\n")
     with pytest.raises(
         UserError, match=r"two plugins are called 'sqlite\+orm': dbbench \(.*ORM\) and outside-of-dbbench"
     ):

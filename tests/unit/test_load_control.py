@@ -368,9 +368,7 @@ def test_nothing_is_imported_where_times_are_recorded() -> None:
 
 @pytest.mark.parametrize("clients", [Clients(), Clients(threads=2), Clients(threads=2, processes=2)])
 def test_warm_up_and_ramp_up_are_made_and_do_not_count(null: Null, clients: Clients) -> None:
-    job = Job(
-        "read", (), 2, 0, seed=1, inputs=records("read"), duration=0.5, warm_up_seconds=0.01, ramp_up=0.02
-    )  # fmt: skip
+    job = Job("read", (), 2, 0, seed=1, inputs=records("read"), duration=0.5, warm_up_seconds=0.01, ramp_up=0.02)
     found = drive(null, null.connect(), job, clients)
     assert found.warm_up.count > 2 * clients.count
     assert found.service.count > 0
@@ -379,9 +377,7 @@ def test_warm_up_and_ramp_up_are_made_and_do_not_count(null: Null, clients: Clie
 
 
 def test_queries_at_a_rate_with_a_load_that_grows(null: Null) -> None:
-    job = Job(
-        "query", (), 1, 0, Rate(per_second=200, seconds=0.2), 1, QueryCalls("SELECT", 0, (3,)), ramp_up=0.1
-    )  # fmt: skip
+    job = Job("query", (), 1, 0, Rate(per_second=200, seconds=0.2), 1, QueryCalls("SELECT", 0, (3,)), ramp_up=0.1)
     found = drive(null, null.connect(), job, Clients(threads=2))
     assert found.schedule is not None
     assert found.schedule.due == 40

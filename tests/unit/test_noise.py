@@ -101,14 +101,8 @@ def test_governors_that_differ_are_all_told(machine: Path, tmp_path: Path) -> No
 def test_what_a_machine_does_not_tell_is_none(tmp_path: Path) -> None:
     found = interference.before(tmp_path / "gone", root=tmp_path)
     for key in (
-        "governor",
-        "frequency_limit_hz",
-        "frequency_most_hz",
-        "disk_free",
-        "disk_total",
-        "fdatasync",
-        "overwritten",
-    ):
+        "governor", "frequency_limit_hz", "frequency_most_hz", "disk_free", "disk_total", "fdatasync", "overwritten",
+    ):  # fmt: skip
         assert found[key] is None
 
 
