@@ -2,12 +2,12 @@
 
 import sys
 import time
-from collections.abc import Sequence
 from contextlib import nullcontext
 from decimal import Decimal
 from functools import partial
 from pathlib import Path
 from typing import Any
+from unittest.mock import Mock
 
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -187,31 +187,22 @@ def test_a_mean_that_comes_as_text_is_compared_as_a_number(found: str, *, same: 
 def test_what_was_not_computed_is_asked_again_unless_it_needs_more_memory(
     files: Files, monkeypatch: pytest.MonkeyPatch, reason: str, asked: int
 ) -> None:
-    calls = 0
-
     def failing(_questions: object, _tables: object, _files: object, out: Path, _memory: object) -> list[Path]:
-        nonlocal calls
-        calls += 1
         write_answers([refusal(reason)], out / "0.arrow")
         return [out / "0.arrow"]
 
-    monkeypatch.setattr(given, "compute", failing)
+    compute = Mock(side_effect=failing)
+    monkeypatch.setattr(given, "compute", compute)
     for _ in range(2):
         (path,) = given.by_reference([Question(f"SELECT '{reason}'")], THINGS.tables, files)
         assert refused(read_answers(path)) == reason
-    assert calls == asked
+    assert compute.call_count == asked
 
 
 def test_what_can_never_be_computed_is_asked_once(files: Files, monkeypatch: pytest.MonkeyPatch) -> None:
-    asked: list[object] = []
-    compute = given.compute
-
-    def counted(questions: Sequence[Question], *rest: Any) -> list[Path]:
-        asked.append(questions)
-        return compute(questions, *rest)
-
-    monkeypatch.setattr(given, "compute", counted)
+    compute = Mock(wraps=given.compute)
+    monkeypatch.setattr(given, "compute", compute)
     for _ in range(2):
         (path,) = given.by_reference([Question("SELECT Id FROM T WHERE Id < 0", without="a row")], THINGS.tables, files)
         assert refused(read_answers(path)) == "its answer has no rows"
-    assert len(asked) == 1
+    assert compute.call_count == 1

@@ -3,6 +3,7 @@
 import os
 from pathlib import Path
 from typing import Any
+from unittest.mock import Mock
 
 import click
 import pytest
@@ -14,7 +15,6 @@ from dbbench.run.choice import options_of
 from dbbench.run.config import Config, read
 from dbbench.run.request import Request
 from dbbench.suite.model import Variant
-from dbbench.suite.variables import ALLOWED
 from tests.conftest import Dbbench
 
 FULL = """
@@ -54,7 +54,6 @@ def test_all_that_it_may_hold_is_read(tmp_path: Path) -> None:
         ("[variants.'sqlite@A b']", "variants"),
         ("[variants.'null@x']", "the null engine has no variants"),
         ("[gates", "is not TOML: Expected"),
-        ("a = 1\na = 2", "is not TOML"),
     ],
 )
 def test_a_fault_is_told_with_its_place(text: str, told: str, tmp_path: Path) -> None:
@@ -69,7 +68,6 @@ def test_a_fault_is_told_with_its_place(text: str, told: str, tmp_path: Path) ->
 def test_a_variable_that_could_do_harm_is_refused(name: str) -> None:
     with pytest.raises(ValueError, match=f"{name} is none"):
         Variant.model_validate({"env": {name: "1"}})
-    assert name not in ALLOWED
 
 
 @pytest.mark.parametrize("value", ["/etc/passwd", "a b", "..", "x" * 101, "$(id)", "a\nb"])
@@ -113,7 +111,7 @@ def test_the_command_line_goes_before_the_suite_and_that_before_the_file() -> No
     }
 
 
-def test_a_file_names_no_program(tmp_path: Path) -> None:
+def test_a_file_names_no_program() -> None:
     known = {"postgresql@a": Variant(settings={"bin": "/tmp/evil"})}
     with pytest.raises(UserError, match=r"a file can't name a program to run: use --set postgresql@a\.bin"):
         options_of(known, Request("s"), ["postgresql@a"], ["postgresql@a"])
@@ -123,23 +121,14 @@ def test_what_the_command_line_says_goes_before_the_file(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, dbbench_here: Dbbench
 ) -> None:
     """The file counts where it is named, and only there."""
-    asked: list[Request] = []
-
-    def stop(request: Request, _report: object) -> None:
-        asked.append(request)
-        raise UserError("enough")
-
-    monkeypatch.setattr("dbbench.run.begin.new_run", stop)
+    new_run = Mock(side_effect=UserError("enough"))
+    monkeypatch.setattr("dbbench.run.begin.new_run", new_run)
     path = str(written(tmp_path, FULL))
     monkeypatch.chdir(tmp_path)
     named = ["--config", path]
-    for more in (
-        named,
-        [*named, "--gate", "duckdb/sqlite:5%"],
-        [*named, "--quick"],
-        [],
-    ):
+    for more in (named, [*named, "--gate", "duckdb/sqlite:5%"], [*named, "--quick"], []):
         dbbench_here("suite", "invoices", *more, status=2)
+    asked = [call.args[0] for call in new_run.call_args_list]
     assert [(one.needed, one.needed_steps, one.scale) for one in asked] == [
         (["sqlite@small", "sqlite"] * 2, ["join"], None),
         (["duckdb", "sqlite"], [], None),

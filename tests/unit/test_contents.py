@@ -72,7 +72,7 @@ def test_rows_that_are_missing_more_or_other_are_wrong(length: int) -> None:
             compare(wrong, length)
 
 
-class ScheduleStats(Engine):
+class Silent(Engine):
     """An engine that tells of no file."""
 
     name = "kept"
@@ -92,7 +92,7 @@ def test_files_are_measured_whatever_the_engine_says(tmp_path: Path) -> None:
         sparse.write(b"x")
         sparse.truncate(2**24)
     (elsewhere / "read").write_bytes(b"x" * 100)
-    engine = ScheduleStats(Setup(folder, Tier.POWER))
+    engine = Silent(Setup(folder, Tier.POWER))
     with (
         open(elsewhere / "written", "wb", buffering=0) as written,
         open(elsewhere / "deleted", "wb", buffering=0) as deleted,
@@ -116,21 +116,21 @@ def test_a_process_of_a_server_that_ends_while_it_is_looked_at_is_none_of_it(
     ended = subprocess.Popen(["true"])
     ended.wait()
     monkeypatch.setattr("psutil.pid_exists", lambda _: True)  # a moment ago it was there
-    engine = ScheduleStats(Setup(tmp_path, Tier.POWER))
+    engine = Silent(Setup(tmp_path, Tier.POWER))
     monkeypatch.setattr(engine, "processes", lambda: [ended.pid, os.getppid()])
     assert others(engine) - descendants().keys() == {os.getppid()}
 
 
 def test_a_private_server_is_one_process(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    engine = ScheduleStats(Setup(tmp_path, Tier.POWER))
+    engine = Silent(Setup(tmp_path, Tier.POWER))
     with subprocess.Popen(["sleep", "60"]) as server:
         monkeypatch.setattr(engine, "processes", lambda: [server.pid])
         assert [process.pid for process in processes(engine)].count(server.pid) == 1
         server.kill()
 
 
-@pytest.mark.parametrize(("kind", "part"), [("double", -0.3), ("real", -0.3), ("decimal(19, 4)", -0.3)])
-def test_a_sum_whose_parts_cancel_is_measured_by_them(kind: str, part: float) -> None:
+@pytest.mark.parametrize("kind", ["double", "real", "decimal(19, 4)"])
+def test_a_sum_whose_parts_cancel_is_measured_by_them(kind: str) -> None:
     column = Column.model_validate({"type": kind, "values": {"kind": "quantiles", "points": {0: -1, 1: 1}}})
     known = {"rows": 2, "columns": {"W": {"min": "-1e12", "max": "1e12", "sum": "0.0"}}}
     context: Any = SimpleNamespace(
@@ -138,7 +138,7 @@ def test_a_sum_whose_parts_cancel_is_measured_by_them(kind: str, part: float) ->
         tables={"T": SimpleNamespace(columns={"W": column})},
         data=SimpleNamespace(rows={"T": 2}),
     )
-    given = pa.table({"count": [2], "min": [-1e12], "max": [1e12], "sum": [part]})
+    given = pa.table({"count": [2], "min": [-1e12], "max": [1e12], "sum": [-0.3]})
     _check_figures(context, SQLite, Given(given), "T")  # type: ignore[arg-type]
     with pytest.raises(WrongAnswer, match="SUM"):
         _check_figures(context, SQLite, Given(given.set_column(3, "sum", [[9.0]])), "T")  # type: ignore[arg-type]
@@ -163,9 +163,8 @@ BODY = {
 
 
 @pytest.fixture
-def updated(opened: Opened, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> StepContext:
+def updated(opened: Opened, tmp_path: Path) -> StepContext:
     """SQLite with two tables, of which one has a key that is one sequence and the other has two parts; T2 is empty."""
-    monkeypatch.setenv("DBBENCH_CACHE", str(tmp_path / "cache"))
     (tmp_path / "t2.csv").write_text("Id,A\n")
     key = {"type": "integer", "values": {"kind": "sequence"}}
     columns = {"Id": key, "A": NAME, "B": NUMBER, "C": NUMBER, "Body": {"type": "json", "values": BODY}}

@@ -4,6 +4,7 @@ import subprocess
 import sys
 from pathlib import Path
 from types import SimpleNamespace
+from unittest.mock import Mock
 
 import psutil
 import pytest
@@ -54,10 +55,7 @@ def test_a_container_has_no_more_memory_than_its_limit(
 
 
 def test_a_group_that_is_refused_is_refused_in_words(system: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    def refused(self: Path, *_: object, **__: object) -> None:
-        raise PermissionError(13, "Permission denied")
-
-    monkeypatch.setattr(Path, "mkdir", refused)
+    monkeypatch.setattr(Path, "mkdir", Mock(side_effect=PermissionError(13, "Permission denied")))
     with pytest.raises(
         UserError, match=r"--memory-limit needs a control group .*two/user: Permission denied.*omit --memory-limit"
     ):
@@ -104,13 +102,10 @@ def test_removing_kills_what_is_still_in_it() -> None:
 
 
 def test_a_group_that_cannot_be_removed_costs_no_result(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    def busy(_folder: Path) -> None:
-        raise OSError(16, "Device or resource busy")
-
     (tmp_path / "cgroup.procs").touch()
     monkeypatch.setattr(control_group, "make", lambda _limit: control_group.Group(tmp_path))
     monkeypatch.setattr(control_group, "_REMOVE_SECONDS", 0)
-    monkeypatch.setattr(Path, "rmdir", busy)
+    monkeypatch.setattr(Path, "rmdir", Mock(side_effect=OSError(16, "Device or resource busy")))
     with control_group.limited(2**30):
         pass
 

@@ -1,7 +1,7 @@
 """What DuckDB's plugin keeps in memory, and what it leaves out on request."""
 
-from pathlib import Path
 from typing import Any
+from unittest.mock import patch
 
 import pyarrow as pa
 import pytest
@@ -22,17 +22,6 @@ from dbbench_plugins.duckdb import DuckDB, DuckDBSession
 
 TABLE = table_of({"Id": "bigint", "Other": "bigint"}, rows=4, indexes=["Other"])
 ROWS = 32_768
-
-
-class Counted:
-    """A method that counts its calls."""
-
-    def __init__(self, method: Any) -> None:
-        self.method, self.queries = method, 0
-
-    def __get__(self, session: Any, kind: type) -> Any:
-        self.queries += 1
-        return self.method.__get__(session, kind)
 
 
 @pytest.fixture
@@ -87,10 +76,7 @@ def test_it_takes_its_share_of_the_memory_unless_the_user_sets_the_limit(
     assert engine.settings()["memory_limit"] == expected
 
 
-def test_a_loaded_table_is_read_back_as_batches_and_a_wrong_value_is_found(
-    with_table: Opened, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv("DBBENCH_CACHE", str(tmp_path / "cache"))
+def test_a_loaded_table_is_read_back_as_batches_and_a_wrong_value_is_found(with_table: Opened) -> None:
     dataset = Dataset(tables={"Order": TABLE.model_copy(update={"rows": 50_000})})
     engine = with_table()
     session = engine.connect()
@@ -98,9 +84,10 @@ def test_a_loaded_table_is_read_back_as_batches_and_a_wrong_value_is_found(
     insert = session.prepare_load("Order", TABLE)
     for each in context.files.stream("Order"):
         insert(each)
-    monkeypatch.setattr(DuckDBSession, "prepare_query", counted := Counted(DuckDBSession.prepare_query))
-    check_table(context, "Order", every_row=True)
-    assert counted.queries == 2, "only the figures are read as rows"
+    query = DuckDBSession.prepare_query
+    with patch.object(DuckDBSession, "prepare_query", autospec=True, side_effect=query) as prepared:
+        check_table(context, "Order", every_row=True)
+    assert prepared.call_count == 2, "only the figures are read as rows"
     session.execute('UPDATE "Order" SET "Other" = 41 WHERE "Id" = 40000')
     session.execute('UPDATE "Order" SET "Other" = 39999 WHERE "Id" = 41')
     with pytest.raises(WrongAnswer, match=r"column Other: 39999 instead of 41 \(1 of 32,768 rows differ\)"):

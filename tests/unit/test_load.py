@@ -2,7 +2,7 @@
 
 import subprocess
 import sys
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from datetime import date
 from decimal import Decimal
 from types import SimpleNamespace
@@ -52,20 +52,12 @@ class Loaded(Engine):
     session_class = Loading
 
 
-class Files:
-    manifest: ClassVar[dict[str, Any]] = {"tables": {"T": {"rows": 2}}, "csv_bytes": 30}
-
-    def stream(self, name: str) -> Iterator[pa.RecordBatch]:
-        yield BATCH
-
-
-def bench(session: Session) -> Any:
-    return StepContext(Loaded.__new__(Loaded), session, {"T": TABLE}, Files(), {})  # type: ignore[arg-type]
-
-
 def test_each_part_is_called_in_the_sessions_own_order_and_the_parts_add_up() -> None:
     Loading.log.clear()
-    found = load.measure(LoadStep(kind="load", name="load", title="Load"), bench(Loading()))
+    manifest = {"tables": {"T": {"rows": 2}}, "csv_bytes": 30}
+    files: Any = SimpleNamespace(manifest=manifest, stream=lambda _name: [BATCH])
+    context = StepContext(Loaded.__new__(Loaded), Loading(), {"T": TABLE}, files, {})
+    found = load.measure(LoadStep(kind="load", name="load", title="Load"), context)
     assert Loading.log == ["begin", "insert 2", "commit", "indexes"]
     assert list(found.facts["load_parts"]) == ["insert", "commit", "indexes"]
     assert found.value == pytest.approx(sum(found.facts["load_parts"].values()))

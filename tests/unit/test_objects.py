@@ -16,7 +16,7 @@ from dbbench.engine.base import Engine, Session, Setup
 from dbbench.engine.driver_timer import DriverTimer
 from dbbench.engine.objects import check_objects, object_class, object_getter, object_maker
 from dbbench.errors import Unsupported, WrongAnswer
-from dbbench.suite.dataset import Column, Dataset
+from dbbench.suite.dataset import Dataset
 from dbbench.suite.model import Tier
 from dbbench.suite.steps.objects import ObjectStep
 from dbbench.suite.values import Pattern
@@ -98,11 +98,6 @@ class FakeSession(Session):
         FakeSession.closed += 1
 
 
-class Unwatched(FakeSession):
-    def watch(self, timer: DriverTimer) -> None:
-        raise Unsupported("nobody sees its driver")
-
-
 class FakeEngine(Engine):
     name = "fake"
     title = "Fake"
@@ -118,13 +113,7 @@ class FakeEngine(Engine):
     def connect(self) -> Session:
         self.clock.now += 1_000
         self.connected += 1
-        made: Any = type(self).session_class
-        session: Session = made(self.clock, self.rows, self.forgotten)
-        return session
-
-
-class UnwatchedEngine(FakeEngine):
-    session_class = Unwatched
+        return FakeSession(self.clock, self.rows, self.forgotten)
 
 
 @pytest.fixture
@@ -134,13 +123,12 @@ def clock() -> Ticks:
 
 @pytest.fixture
 def bench(tmp_path: Path, clock: Ticks, monkeypatch: pytest.MonkeyPatch) -> Callable[..., StepContext]:
-    monkeypatch.setenv("DBBENCH_CACHE", str(tmp_path / "cache"))
     monkeypatch.setattr(FakeSession, "closed", 0)
     files = materialise(DATASET)
     rows = {row["Id"]: tuple(row.values()) for row in files.table("Thing").to_pylist()}
 
-    def made(kind: type[FakeEngine] = FakeEngine, **changed: Any) -> StepContext:
-        engine = kind(Setup(tmp_path, Tier.MEMORY), clock, {**rows, **changed.get("rows", {})})
+    def made(**changed: Any) -> StepContext:
+        engine = FakeEngine(Setup(tmp_path, Tier.MEMORY), clock, {**rows, **changed.get("rows", {})})
         return StepContext(engine, engine.connect(), DATASET.tables, files, {})
 
     return made
@@ -206,11 +194,7 @@ def test_a_wrong_object_is_found(changed: dict[str, Any], what: str) -> None:
     ],
 )
 def test_fractions_are_as_near_as_in_an_answer(kind: str, wanted: Any, right: Any, wrong: Any) -> None:
-    columns = {
-        "Id": TABLE.columns["Id"],
-        "Price": Column.model_validate({"type": kind, "values": {"kind": "sequence"}}),
-    }
-    table = TABLE.model_copy(update={"columns": columns})
+    table = table_of({"Id": "bigint", "Price": kind})
     made = object_maker("Thing", table, {})
     check_objects([made((1, right))], {1: (1, wanted)}, table)
     with pytest.raises(WrongAnswer, match="Price is"):
@@ -240,8 +224,7 @@ def test_a_missing_and_a_doubled_object_are_found() -> None:
 # The data
 
 
-def test_moments_follow_one_another_and_some_are_missing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("DBBENCH_CACHE", str(tmp_path))
+def test_moments_follow_one_another_and_some_are_missing() -> None:
     files = materialise(DATASET)
     table = files.table("Thing")
     first = datetime.datetime(2011, 11, 2, 12)
@@ -313,8 +296,11 @@ def test_with_a_warm_map_the_objects_have_been_loaded_before(bench: Any, clock: 
     assert asked[:10] == asked[10:]
 
 
-def test_a_driver_that_nobody_sees_leaves_a_figure_without_parts(bench: Any, clock: Ticks) -> None:
-    made = bench(UnwatchedEngine)
+def test_a_driver_that_nobody_sees_leaves_a_figure_without_parts(
+    bench: Any, clock: Ticks, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(FakeSession, "watch", Mock(side_effect=Unsupported("nobody sees its driver")))
+    made = bench()
     found = objects.measure(step(), made, clock)
     assert found.value == pytest.approx(200e-9)
     assert found.facts["parts"] == {}
@@ -377,14 +363,7 @@ def test_no_parts_where_they_could_not_be_told_apart() -> None:
 
 
 def test_a_decimal_may_be_a_float() -> None:
-    table = TABLE.model_copy(
-        update={
-            "columns": {
-                "Id": TABLE.columns["Id"],
-                "Price": TABLE.columns["Id"].model_copy(update={"type": "decimal(9, 2)"}),
-            }
-        }
-    )
+    table = table_of({"Id": "bigint", "Price": "decimal(9, 2)"})
     check_objects([object_maker("Thing", table, {"decimal": "float"})((1, "0.25"))], {1: (1, Decimal("0.25"))}, table)
     with pytest.raises(WrongAnswer, match="Price"):
         check_objects([object_maker("Thing", table, {})((1, "0.25"))], {1: (1, Decimal("0.25"))}, table)

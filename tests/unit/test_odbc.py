@@ -4,6 +4,7 @@ from collections.abc import Callable
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any, Self
+from unittest.mock import Mock
 
 import pytest
 
@@ -115,19 +116,15 @@ def test_a_postgresql_url_as_keywords() -> None:
 
 
 def test_mysql_connects_by_a_socket_or_a_host(monkeypatch: pytest.MonkeyPatch) -> None:
-    found: list[str] = []
-
-    def connect(text: str) -> SimpleNamespace:
-        found.append(text)
-        return SimpleNamespace()
-
+    connect = Mock(side_effect=lambda _: SimpleNamespace())
     monkeypatch.setattr("dbbench_plugins.odbc.connection.connect", connect)
     for url in ("mysql://me:p%3Bw@h:3307/db", "mysql://me@h/db?unix_socket=/tmp/s"):
         made = MySQLODBC.raw(MySQLODBC.__new__(MySQLODBC), parsed(url))
         assert made.maxwrite >= 2**30  # in pieces, the driver would store something else
-    assert "SERVER=h;PORT=3307;UID=me;PWD={p;w};DATABASE=db" in found[0]
-    assert "SOCKET=/tmp/s;UID=me;DATABASE=db" in found[1]
-    assert "SERVER" not in found[1]
+    by_host, by_socket = (call.args[0] for call in connect.call_args_list)
+    assert "SERVER=h;PORT=3307;UID=me;PWD={p;w};DATABASE=db" in by_host
+    assert "SOCKET=/tmp/s;UID=me;DATABASE=db" in by_socket
+    assert "SERVER" not in by_socket
 
 
 def over_odbc(product: str, folder: Path) -> EngineInfo:

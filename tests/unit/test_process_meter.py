@@ -5,6 +5,7 @@ import subprocess
 import sys
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from itertools import chain, repeat
 from pathlib import Path
 from typing import Any
 from unittest.mock import Mock
@@ -79,14 +80,7 @@ def test_a_child_that_the_engine_does_not_name_counts_too_but_not_a_client(own: 
 
 
 def test_a_process_that_has_ended_counts_no_more_by_itself() -> None:
-    readings = iter([5])
-
-    def used(process: psutil.Process) -> int:
-        try:
-            return next(readings)
-        except StopIteration:
-            raise psutil.NoSuchProcess(process.pid) from None
-
+    used = Mock(side_effect=chain([5], repeat(psutil.NoSuchProcess(os.getpid()))))
     meter = meter_of(Served(pids=[os.getpid()]), own=iter([100, 115]).__next__, of=used)
     with meter:
         pass
@@ -98,10 +92,7 @@ def test_work_at_a_url_has_no_cpu_time() -> None:
 
 
 def test_a_process_that_may_not_be_looked_at_leaves_no_figure() -> None:
-    def used(process: psutil.Process) -> int:
-        raise psutil.AccessDenied(process.pid)
-
-    meter = meter_of(Served(pids=[os.getpid()]), own=int, of=used)
+    meter = meter_of(Served(pids=[os.getpid()]), of=Mock(side_effect=psutil.AccessDenied(os.getpid())))
     with meter:
         pass
     assert meter.usage() == {}
