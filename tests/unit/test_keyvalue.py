@@ -63,13 +63,6 @@ def test_the_clients_shares_are_complete_and_disjoint(order: str, of: int) -> No
     assert (numbers == sorted(numbers)) == (order == "ascending")
 
 
-def test_pairs_have_the_version_that_they_are_written_in() -> None:
-    pairs = given(inputs("update", "random", first=7, count=100, version=3))
-    numbers, versions = RECORDS.named(pairs)
-    assert sorted(numbers.tolist()) == list(range(7, 107))
-    assert set(versions.tolist()) == {3}
-
-
 def test_one_record_again_and_again() -> None:
     assert set(given(inputs(order="same", first=10, count=100))) == set(RECORDS.keys(np.array([60], np.uint64)))
     written = {key for key, _ in given(inputs("update", "same", first=10, count=100))}

@@ -49,21 +49,12 @@ def finish(run: Run, trial: Trial, **more: Any) -> None:
     atomic_json.write(run.directory(trial) / "result.json", document | {"steps": [step]} | more)
 
 
-def test_a_run_that_was_created_is_opened_as_it_was(run: Run, small: Suite) -> None:
+def test_a_run_that_was_created_is_opened_as_it_was(run: Run, small: Suite, small_text: str) -> None:
     opened = Run.open(run.path)
     assert (opened.path, opened.manifest, opened.suite) == (run.path, MANIFEST, small)
+    assert (run.path / "suite.yaml").read_text("utf-8") == small_text
     assert sorted(os.listdir(run.path)) == ["run.json", "suite.yaml", "trials"]
     assert opened.results() == []
-
-
-def test_what_is_saved_is_read_back(run: Run) -> None:
-    run.manifest.finished = datetime.datetime(2026, 1, 3, tzinfo=datetime.UTC)
-    run.save()
-    assert Run.open(run.path).manifest.finished == run.manifest.finished
-
-
-def test_the_suites_text_is_kept_to_the_letter(run: Run, small_text: str) -> None:
-    assert (run.path / "suite.yaml").read_text("utf-8") == small_text
 
 
 def test_usable_engines_are_those_that_are_available() -> None:
@@ -138,18 +129,15 @@ def test_what_is_no_run_directory_is_told(path: str, tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("", "is damaged: Expecting value"),
         ('{"schema_version": 1, "db', "is damaged: Unterminated string"),
-        ("[]", "is damaged: list indices"),
         ("{}", "is damaged: 'schema_version'"),
         ('{"schema_version": "new"}', "is damaged: '>' not supported"),
         ('{"schema_version": 1}', r"is damaged: dbbench: Field required"),
-        ("\xff", "is damaged: 'utf-8' codec can't decode"),
         (f'{{"schema_version": {SCHEMA + 1}, "other": 1}}', rf"was written by a newer dbbench \(format {SCHEMA + 1}, this one reads {SCHEMA}\); upgrade$"),
     ],
 )  # fmt: skip
 def test_a_manifest_that_cannot_be_read_is_told(text: str, message: str, run: Run) -> None:
-    (run.path / "run.json").write_bytes(text.encode("latin-1"))
+    (run.path / "run.json").write_text(text)
     with pytest.raises(RunError, match=message):
         Run.open(run.path)
 
@@ -171,19 +159,15 @@ def test_faults_of_a_runs_suite_are_told_with_their_place(run: Run) -> None:
     [
         ("{", "Expecting property name"),
         ("{}", "steps: Field required"),
-        ("[]", "valid dictionary"),
         (None, "steps: join-1 is ok without a value"),
     ],
 )
 def test_a_result_that_cannot_be_read_is_told_with_what_to_do(
     text: str | None, message: str, run: Run, trials: list[Trial]
 ) -> None:
-    finish(run, trials[0])
-    file = run.directory(trials[0]) / "result.json"
-    if text is None:
-        result = json.loads(file.read_text())
-        result["steps"] = [{"name": "join-1", "outcome": "ok", "value": None}]
-    file.write_text(json.dumps(result) if text is None else text)
+    finish(run, trials[0], steps=[{"name": "join-1", "outcome": "ok", "value": None}])
+    if text is not None:
+        (run.directory(trials[0]) / "result.json").write_text(text)
     for read in (run.results, lambda: run.result(trials[0])):
         with pytest.raises(RunError, match=rf"result\.json is damaged: .*{message}.*; remove .* and --resume the run$"):
             read()

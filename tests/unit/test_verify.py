@@ -23,7 +23,6 @@ def check(found: list[Any], expected: list[Any], kind: pa.DataType, *, ordered: 
 
 
 SAME = {
-    "integer as integer": (5, 5, INT),
     "integer as float": (5.0, 5, INT),
     "integer as decimal": (D("5.00"), 5, INT),
     "large integer": (2**62 + 1, 2**62 + 1, BIG),
@@ -36,7 +35,6 @@ SAME = {
     "decimal as float within half a last place": (1.00004, D("1"), MONEY),
     "large decimal as float within 10^-9": (1e9 + 0.9, D(10**9), MONEY),
     "negative decimal as float": (-1.00004, D("-1"), MONEY),
-    "real": (0.5, 0.5, REAL),
     "real within 10^-6": (1 + 9e-7, 1.0, REAL),
     "real as decimal": (D("0.5"), 0.5, REAL),
     "real as integer": (2, 2.0, REAL),
@@ -45,8 +43,6 @@ SAME = {
     "moment as datetime": (NEW_YEAR, NEW_YEAR, MOMENT),
     "moment as date": (NEW_YEARS_DAY, NEW_YEAR, MOMENT),
     "moment as YYYYMMDD": ("20050101", NEW_YEAR, MOMENT),
-    "moment as ISO date": ("2005-01-01", NEW_YEAR, MOMENT),
-    "moment as ISO text": ("2005-01-01 00:00:00", NEW_YEAR, MOMENT),
     "moment as ISO text with T": ("2005-01-01T00:00:00", NEW_YEAR, MOMENT),
     "moment as ISO text with fractions of 0": ("2005-01-01 00:00:00.000000", NEW_YEAR, MOMENT),
     "moment as padded text": ("2005-01-01  ", NEW_YEAR, MOMENT),
@@ -54,7 +50,6 @@ SAME = {
     "date as date": (NEW_YEARS_DAY, NEW_YEARS_DAY, DATE),
     "date as its midnight": (NEW_YEAR, NEW_YEARS_DAY, DATE),
     "date as text": ("2005-01-01", NEW_YEARS_DAY, DATE),
-    "text": ("abc", "abc", TEXT),
     "text padded": ("abc   ", "abc", TEXT),
     "text of spaces alone": ("  ", "", TEXT),
     "text beyond ASCII": ("é😀", "é😀", TEXT),
@@ -62,7 +57,6 @@ SAME = {
 }
 
 OTHER = {
-    "another integer": (6, 5, INT, "6 instead of 5"),
     "float with a fraction": (5.5, 5, INT, "double where int32 was expected"),
     "text that is no number": ("x", 5, INT, "string where int32 was expected"),
     "integer beyond 64 bits": (2**64, 5, INT, "decimal128.* where int32 was expected"),
@@ -74,23 +68,18 @@ OTHER = {
     "large decimal off by one unit": (D("1000000000.0001"), D(10**9), MONEY, "instead of"),
     "decimal as float off by more than half a last place": (1.00006, D("1"), MONEY, "1.00006 instead of 1 "),
     "large decimal as float off by more than 10^-9": (1e9 + 1.1, D(10**9), MONEY, "1000000001.1 instead of 1000000000 "),
-    "decimal that is not a number": (float("nan"), D("1"), MONEY, "nan instead of 1 "),
     "real off by more than 10^-6": (1 + 2e-6, 1.0, REAL, "1.000002 instead of 1 "),
     "real of the other sign": (-1.0, 1.0, REAL, "-1 instead of 1 "),
     "double off by more than 10^-12": (1 + 2e-12, 1.0, DOUBLE, "1.000000000002 instead of 1 "),
     "double that is not a number": (float("nan"), 1.0, DOUBLE, "nan instead of 1 "),
     "double without end": (float("inf"), 1.0, DOUBLE, "inf instead of 1 "),
-    "another day": (datetime.datetime(2005, 1, 2), NEW_YEAR, MOMENT, "instead of"),
-    "another time of day": (datetime.datetime(2005, 1, 1, 13), NEW_YEAR, MOMENT, "instead of"),
     "another microsecond": (datetime.datetime(2005, 1, 1, 0, 0, 0, 1), NEW_YEAR, MOMENT, "instead of"),
-    "another day as text": ("2005-01-02", NEW_YEAR, MOMENT, "instead of"),
     "another time of day as text": ("2005-01-01 13:00:00", NEW_YEAR, MOMENT, "instead of"),
     "another fraction as text": ("2005-01-01 00:00:00.5", NEW_YEAR, MOMENT, "string where timestamp"),
     "year and month alone": ("200501", NEW_YEAR, MOMENT, "string where timestamp"),
     "text that is no date": ("soon", NEW_YEAR, MOMENT, "string where timestamp"),
     "time without a day": (datetime.time(1), NEW_YEAR, MOMENT, "where timestamp"),
     "date at another hour": (datetime.datetime(2005, 1, 1, 1), NEW_YEARS_DAY, DATE, "instead of"),
-    "another text": ("abd", "abc", TEXT, "'abd' instead of 'abc'"),
     "text in capitals": ("ABC", "abc", TEXT, "'ABC' instead of 'abc'"),
     "text padded before": (" abc", "abc", TEXT, "' abc' instead of 'abc'"),
     "text with a tab after": ("abc\t", "abc", TEXT, "instead of 'abc'"),
@@ -119,12 +108,10 @@ def test_another_value_is_wrong(name: str) -> None:
     [
         ([1, D("1.5"), 2.25], [D(1), D("1.5"), D("2.25")], MONEY),
         ([None, 1.5, D(2)], [None, D("1.5"), D(2)], MONEY),
-        ([None, D("1.5")], [None, D("1.5")], MONEY),
         ([1, 2.0, None], [1, 2, None], INT),
         ([1, 2.5], [1.0, 2.5], REAL),
         ([None, NEW_YEAR, NEW_YEARS_DAY], [None, NEW_YEAR, NEW_YEAR], MOMENT),
         ([None, "20050101"], [None, NEW_YEAR], MOMENT),
-        ([None, "a "], [None, "a"], TEXT),
         ([None, -1, 2**63, 2**70], [None, D(-1), D(2**63), D(2**70)], pa.decimal128(38, 0)),
     ],
 )
@@ -167,7 +154,6 @@ def test_the_message_has_the_first_difference_and_how_many_there_are() -> None:
     ("rows", "message"),
     [
         ([], "0 rows instead of 2"),
-        ([(1, "x")], "1 rows instead of 2"),
         ([(1, "x")] * 1_234, "1,234 rows instead of 2"),
         ([(1,), (2,)], "1 columns instead of 2"),
         ([(1, "x"), (2, "y", 3)], "3 columns instead of 2"),
@@ -234,32 +220,21 @@ def test_decimals_and_floats_may_come_in_turn() -> None:
 
 
 @pytest.mark.parametrize(
-    ("batches", "message"),
+    ("batch", "message"),
     [
-        ([], "0 rows instead of 3"),
-        ([pa.record_batch({"a": [1, 2, 3]})], "1 columns instead of 2"),
-        ([pa.record_batch({"a": [1, 2], "b": [0.5, 1.5]})], "2 rows instead of 3"),
-        ([pa.record_batch({"b": [0.5, 1.5, 2.5], "a": [1, 2, 3]})], "column a: double where int32 was expected .*"),
-        (
-            [pa.record_batch({"a": [1, 2, 3], "b": [0.5, 1.5, 3.5]})],
-            r"column b: 3.5 instead of 2.5 \(1 of 3 rows differ\)",
-        ),
-        (
-            [pa.record_batch({"a": [1, 2, None], "b": [0.5, 1.5, 2.5]})],
-            r"column a: null instead of 3 \(1 of 3 rows differ\)",
-        ),
+        ({"a": [1, 2, 3]}, "1 columns instead of 2"),
+        ({"b": [0.5, 1.5, 2.5], "a": [1, 2, 3]}, "column a: double where int32 was expected .*"),
     ],
 )
-def test_wrong_batches_are_told(batches: list[pa.RecordBatch], message: str) -> None:
+def test_wrong_batches_are_told(batch: dict[str, list[float]], message: str) -> None:
     with pytest.raises(WrongAnswer, match=f"^{message}$"):
-        check_batches(batches, EXPECTED, ordered=True)
+        check_batches([pa.record_batch(batch)], EXPECTED, ordered=True)
 
 
 @pytest.mark.parametrize(
     ("found", "expected", "kind"),
     [
         (106, "106", "bigint"),
-        (D("2.5"), "2.5000", "currency"),
         (2.5, "2.5000", "currency"),
         (D("123456789012345678901.5"), "123456789012345678901.5000", "currency"),  # a sum may be wider than its column
         (0.5, "0.5", "real"),
@@ -282,15 +257,6 @@ def test_the_sum_of_a_column_of_doubles_may_be_added_up_one_by_one() -> None:
         check_value(sum([0.1] * 10**5), "10000", parse_type("double"), "x")
 
 
-@pytest.mark.parametrize(
-    ("found", "expected", "kind", "message"),
-    [
-        (105, "106", "bigint", "COUNT(*) of T: 105 instead of 106"),
-        (None, "106", "bigint", "COUNT(*) of T: null instead of 106"),
-        ("b", "a", "char(1)", "COUNT(*) of T: 'b' instead of 'a'"),
-    ],
-)
-def test_one_wrong_value_is_told_with_what_it_is(found: Any, expected: str, kind: str, message: str) -> None:
-    with pytest.raises(WrongAnswer) as caught:
-        check_value(found, expected, parse_type(kind), "COUNT(*) of T")
-    assert str(caught.value) == message
+def test_one_wrong_value_is_told_with_what_it_is() -> None:
+    with pytest.raises(WrongAnswer, match=r"^COUNT\(\*\) of T: 105 instead of 106$"):
+        check_value(105, "106", parse_type("bigint"), "COUNT(*) of T")
