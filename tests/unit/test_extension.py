@@ -29,7 +29,7 @@ def probed(name: str) -> Probed:
     return Probed(name=name, engine=name, status="available", detail="", versions=versions)
 
 
-@pytest.fixture
+@pytest.fixture(autouse=True)
 def today(monkeypatch: pytest.MonkeyPatch) -> dict[str, Any]:
     """The engines and the machine of today, which are those of the run unless a test changes them."""
     found: dict[str, Any] = {"machine": MACHINE, "a": probed("a"), "b": probed("b")}
@@ -69,9 +69,7 @@ def figures(shown: View) -> list[tuple[object, ...]]:
     return [(row.scenario, row.step, row.engine, row.trial_means, row.value, row.low, row.rank) for row in shown.rows]
 
 
-def test_a_run_with_rounds_added_is_one_that_had_them_from_the_start(
-    tmp_path: Path, today: dict[str, Any], ran: list[str]
-) -> None:
+def test_a_run_with_rounds_added_is_one_that_had_them_from_the_start(tmp_path: Path, ran: list[str]) -> None:
     whole, run = finished(tmp_path / "whole", 6), finished(tmp_path / "run", 2)
     assert not any(row.rank for row in view(run).rows if row.unit == "s")
     carry_out(resume.resumed_run(run.path, None, rounds=6))
@@ -82,7 +80,7 @@ def test_a_run_with_rounds_added_is_one_that_had_them_from_the_start(
     assert {str(row.rank) for row in view(again).rows if row.engine == "b" and row.unit == "s"} == {"2"}
 
 
-def test_a_budget_of_the_run_holds_no_longer(tmp_path: Path, today: dict[str, Any], ran: list[str]) -> None:
+def test_a_budget_of_the_run_holds_no_longer(tmp_path: Path, ran: list[str]) -> None:
     run = finished(tmp_path / "run", 2)
     run.manifest = run.manifest.model_copy(update={"precision": 0.9, "time_limit": 1.0, "stopped": "out of time"})
     run.save()
@@ -91,7 +89,7 @@ def test_a_budget_of_the_run_holds_no_longer(tmp_path: Path, today: dict[str, An
     assert (manifest.rounds, manifest.precision, manifest.time_limit, manifest.stopped) == (3, None, None, "")
 
 
-def test_the_caches_of_a_run_stay_as_they_were(tmp_path: Path, today: dict[str, Any]) -> None:
+def test_the_caches_of_a_run_stay_as_they_were(tmp_path: Path) -> None:
     run = finished(tmp_path / "run", 2)
     before = {**run.manifest.limits, "cache": 7.0, "client_cache": 3.0, "engine_memory": 11.0}
     run.manifest = run.manifest.model_copy(update={"limits": before})
@@ -101,7 +99,7 @@ def test_the_caches_of_a_run_stay_as_they_were(tmp_path: Path, today: dict[str, 
     assert Run.open(run.path).manifest.limits == before
 
 
-def test_a_run_whose_caches_follow_an_older_rule_is_not_continued(tmp_path: Path, today: dict[str, Any]) -> None:
+def test_a_run_whose_caches_follow_an_older_rule_is_not_continued(tmp_path: Path) -> None:
     run = finished(tmp_path / "run", 2)
     limits = {"seconds": 600.0, "memory": float(2**34)}
     run.manifest = run.manifest.model_copy(update={"limits": limits})
@@ -115,7 +113,7 @@ def test_a_run_whose_caches_follow_an_older_rule_is_not_continued(tmp_path: Path
     assert Run.open(run.path).manifest.limits.keys() > limits.keys()
 
 
-def test_a_run_that_another_is_at_work_on_gets_no_rounds(tmp_path: Path, today: dict[str, Any]) -> None:
+def test_a_run_that_another_is_at_work_on_gets_no_rounds(tmp_path: Path) -> None:
     run = finished(tmp_path / "run", 2)
     before = (run.path / "run.json").read_bytes()
     with run.locked(), pytest.raises(RunError, match="another dbbench is at work on"):
@@ -123,7 +121,7 @@ def test_a_run_that_another_is_at_work_on_gets_no_rounds(tmp_path: Path, today: 
     assert (run.path / "run.json").read_bytes() == before
 
 
-def test_an_extension_that_was_interrupted_goes_on(tmp_path: Path, today: dict[str, Any], ran: list[str]) -> None:
+def test_an_extension_that_was_interrupted_goes_on(tmp_path: Path, ran: list[str]) -> None:
     run = finished(tmp_path / "run", 2)
     resume.resumed_run(run.path, None, rounds=4)
     carry_out(resume.resumed_run(run.path, None))
@@ -197,20 +195,16 @@ def test_a_finished_run_is_reported_anywhere_and_one_without_a_result_goes_on_wh
         resume.resumed_run(run.path, None)
 
 
-def test_rounds_of_another_dbbench_are_refused(
-    tmp_path: Path, today: dict[str, Any], monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_rounds_of_another_dbbench_are_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     run = finished(tmp_path / "run", 2)
     monkeypatch.setattr(dbbench, "__version__", "9.9")
     with pytest.raises(UserError, match=r"dbbench: 0\.1\.0 then, 9\.9 now"):
         resume.resumed_run(run.path, None, rounds=6)
 
 
-def test_the_runner_is_given_what_is_not_done_yet(tmp_path: Path, today: dict[str, Any]) -> None:
+def test_the_runner_is_given_what_is_not_done_yet(tmp_path: Path) -> None:
     """The runner's own rule, which the fake one above repeats."""
     run = finished(tmp_path / "run", 2)
     ready = resume.resumed_run(run.path, None, rounds=3)
     assert sum(not run.finished(trial) for trial in ready.trials) == 4
-    assert (
-        runner.seconds_left(ready.trials, {t.id: run.result(t) for t in ready.trials if run.finished(t)}, None) == 16.0
-    )
+    assert runner.seconds_left(ready.trials, run.done(ready.trials), None) == 16.0

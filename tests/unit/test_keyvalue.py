@@ -73,8 +73,7 @@ def test_one_record_again_and_again() -> None:
 def test_transactions_have_the_size_that_was_asked_for(size: int) -> None:
     many = given(inputs("insert", count=3000, transaction=size))
     if size == 1:
-        assert len(many) == 3000
-        return
+        many = [[pair] for pair in many]
     assert {len(pairs) for pairs in many[:-1]} <= {size}
     assert len(many) == -(-3000 // size)
     assert [number_of(key) for pairs in many for key, _ in pairs] == list(range(3000))
@@ -94,14 +93,9 @@ def test_memory_grows_neither_with_the_number_of_records_nor_with_their_size(
     made = KeySequence(spec, 1, 1.0, "insert", "random", 0, 10**8, transaction=transaction)
     session = DictSession({})
     work = made.prepare(Dict(Setup(Path(), Tier.MEMORY)), session, 0, 1)
+    calls = islice(work.given, records // transaction)
     tracemalloc.start()
-    stream(
-        lambda *_: None,
-        islice(work.given, records // transaction),
-        lambda _: None,
-        through=work.through,
-        at_once=work.at_once,
-    )
+    stream(lambda *_: None, calls, lambda _: None, through=work.through, at_once=work.at_once)
     peak = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
     assert peak < 40_000_000
@@ -214,14 +208,18 @@ def test_a_process_of_clients_can_be_told(made: KeySequence | OperationMix) -> N
 # What a step leaves, and what its check finds
 
 
-def bench(engine: Dict | None = None) -> StepContext:
-    made = engine or Dict(Setup(Path(), Tier.MEMORY))
-    made.open()
-    return StepContext(made, made.connect(), {}, None, {}, records=RECORDS)  # type: ignore[arg-type]
+def bench(kind: type[Dict] = Dict) -> StepContext:
+    engine = kind(Setup(Path(), Tier.MEMORY))
+    engine.open()
+    return StepContext(engine, engine.connect(), {}, None, {}, records=RECORDS)  # type: ignore[arg-type]
 
 
 def step(operation: str, **more: Any) -> KeyValueStep:
     return KeyValueStep(kind="keyvalue", name="step", title="Step", operation=operation, **more)
+
+
+def mixed(operations: int, weights: dict[str, int], **more: Any) -> MixStep:
+    return MixStep(kind="mix", name="mix", title="Mix", operations=operations, weights=weights, **more)
 
 
 def run(on: StepContext, made: KeyValueStep) -> None:
@@ -249,9 +247,7 @@ def test_steps_one_after_another_leave_what_the_check_expects() -> None:
 def test_inserts_go_on_beyond_those_of_several_clients() -> None:
     on = bench()
     run(on, step("insert", count=2))
-    made = MixStep(
-        kind="mix", name="mix", title="Mix", operations=20, weights={"insert": 1}, clients=Clients(threads=2)
-    )  # fmt: skip
+    made = mixed(20, {"insert": 1}, clients=Clients(threads=2))
     on.data.accept(made, mix.measure(made, on))
     run(on, step("insert", count=10))
     run(on, step("insert", count=5, transaction=2))
@@ -270,7 +266,7 @@ def test_a_step_that_is_refused_changes_nothing_of_what_is_expected() -> None:
     class One(Dict):
         concurrency = Concurrency(threads=1)
 
-    on = bench(One(Setup(Path(), Tier.MEMORY)))
+    on = bench(One)
     run(on, step("insert"))
     before = replace(on.data.expected_records)
     for operation in ("insert", "update", "delete"):
@@ -341,7 +337,7 @@ def came_back(held: dict[bytes, bytes]) -> None:
 @pytest.mark.parametrize("harm", [missing, stale, came_back])
 def test_without_a_scan_every_record_is_read(harm: Callable[[dict[bytes, bytes]], None]) -> None:
     """Also those that were deleted, which must be gone."""
-    on = bench(Scanless(Setup(Path(), Tier.MEMORY)))
+    on = bench(Scanless)
     for operation in ("insert", "update"):
         run(on, step(operation))
     run(on, step("delete", count=50))
@@ -355,7 +351,7 @@ def test_what_several_clients_can_not_do_at_once_is_refused() -> None:
         concurrency = Concurrency(threads=None)
         one_client: ClassVar = {"delete": "its delete takes no lock"}
 
-    on = bench(Unlocked(Setup(Path(), Tier.MEMORY)))
+    on = bench(Unlocked)
     run(on, step("insert", clients=Clients(threads=4)))
     with pytest.raises(Unsupported, match="can't delete with several clients at once: its delete takes no lock"):
         keyvalue.measure(step("delete", clients=Clients(threads=4)), on)
@@ -366,7 +362,7 @@ def test_the_keys_of_an_ordered_store_must_ascend() -> None:
     class Ordered(Dict):
         ordered = True
 
-    on = bench(Ordered(Setup(Path(), Tier.MEMORY)))
+    on = bench(Ordered)
     run(on, step("insert"))
     held = on.engine.held  # type: ignore[attr-defined]
     first = next(iter(held))
@@ -379,10 +375,8 @@ def test_the_keys_of_an_ordered_store_must_ascend() -> None:
 def test_a_mix_is_right_and_a_lost_write_of_it_is_found(threads: int, keys: str) -> None:
     on = bench()
     run(on, step("insert"))
-    made = MixStep(
-        kind="mix", name="mix", title="Mix", operations=3000, weights={"read": 2, "update": 1, "insert": 1, "modify": 1},
-        keys=keys, clients=Clients(threads=threads),
-    )  # fmt: skip
+    weights = {"read": 2, "update": 1, "insert": 1, "modify": 1}
+    made = mixed(3000, weights, keys=keys, clients=Clients(threads=threads))
     on.data.accept(made, mix.measure(made, on))
     held, before = on.engine.held, replace(on.data.expected_records)  # type: ignore[attr-defined]
     mix.check(made, on)
@@ -430,29 +424,23 @@ class OneWay(SortedDict):
 
 @pytest.mark.parametrize("lie", ["", "read", "range"])
 def test_operations_are_told_apart_by_what_is_bound_to_one_function(lie: str) -> None:
-    on = bench(type("Made", (OneWay,), {"lie": lie})(Setup(Path(), Tier.MEMORY)))
+    on = bench(type("Made", (OneWay,), {"lie": lie}))
     run(on, step("insert", count=200))
-    weights = {"read": 1, "scan": 1, "update": 1, "modify": 1}
-    made = MixStep(kind="mix", name="mix", title="Mix", operations=200, weights=weights, scan_length=5)
+    made = mixed(200, {"read": 1, "scan": 1, "update": 1, "modify": 1}, scan_length=5)
     with pytest.raises(WrongAnswer) if lie else nullcontext():
         mix.measure(made, on)
 
 
 def test_short_scans_at_the_end_of_the_keys_are_right_though_records_come_later() -> None:
     """A scan owes the records that were there when it began: those that the mix inserts afterwards are none of them."""
-    on = bench(SortedDict(Setup(Path(), Tier.MEMORY)))
+    on = bench(SortedDict)
     run(on, step("insert", count=20))
-    made = MixStep(
-        kind="mix", name="mix", title="Mix", operations=200, weights={"scan": 1, "insert": 1}, keys="uniform", scan_length=500
-    )  # fmt: skip
-    run_mix = mix.measure(made, on)
-    assert run_mix.value
+    made = mixed(200, {"scan": 1, "insert": 1}, keys="uniform", scan_length=500)
+    assert mix.measure(made, on).value
 
 
 def test_a_mix_needs_records_and_several_clients_that_only_read_leave_them() -> None:
-    made = MixStep(
-        kind="mix", name="mix", title="Mix", operations=10, weights={"read": 1}, clients=Clients(threads=2)
-    )  # fmt: skip
+    made = mixed(10, {"read": 1}, clients=Clients(threads=2))
     on = bench()
     with pytest.raises(Unsupported, match="a mix needs records"):
         mix.measure(made, on)
@@ -467,7 +455,7 @@ def test_an_operation_that_is_not_there_is_refused_before_the_clock() -> None:
     with pytest.raises(Unsupported, match="dict can't seek: a dict has no order of keys"):
         keyvalue.measure(step("seek"), on)
     with pytest.raises(Unsupported, match="dict can't range"):
-        mix.measure(MixStep(kind="mix", name="mix", title="Mix", operations=10, weights={"scan": 1}), on)
+        mix.measure(mixed(10, {"scan": 1}), on)
 
 
 def test_too_long_keys_and_values_are_refused() -> None:
@@ -475,10 +463,10 @@ def test_too_long_keys_and_values_are_refused() -> None:
         longest_key, longest_value = 7, 24
 
     with pytest.raises(Unsupported, match="dict takes keys of up to 7 bytes, and these have 8"):
-        keyvalue.measure(step("insert"), bench(Short(Setup(Path(), Tier.MEMORY))))
+        keyvalue.measure(step("insert"), bench(Short))
     Short.longest_key, Short.longest_value = 8, 23
     with pytest.raises(Unsupported, match="values of up to 23 bytes, and these have 24"):
-        keyvalue.measure(step("insert"), bench(Short(Setup(Path(), Tier.MEMORY))))
+        keyvalue.measure(step("insert"), bench(Short))
 
 
 def test_clients_of_several_threads_make_all_calls() -> None:

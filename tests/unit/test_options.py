@@ -57,13 +57,12 @@ def test_what_may_be_set_is_what_is_recorded_and_a_program_is_none() -> None:
 )
 def test_a_setting_of_a_private_server_is_refused_for_one_at_a_url(engine: str, option: str, name: str) -> None:
     chosen = {engine: {option: "128"}}
-    for url in (False, True):
-        found = replace(look(engine, engine, chosen[engine], url=url), status="available")
-        if not url:
-            check_options(chosen, {engine: found})
-            continue
-        with pytest.raises(UserError, match=f"--set {re.escape(engine)}.{option}: .*--url.* set {name} on the server"):
-            check_options(chosen, {engine: found})
+    private, remote = (
+        replace(look(engine, engine, chosen[engine], url=url), status="available") for url in (False, True)
+    )
+    check_options(chosen, {engine: private})
+    with pytest.raises(UserError, match=f"--set {re.escape(engine)}.{option}: .*--url.* set {name} on the server"):
+        check_options(chosen, {engine: remote})
 
 
 def test_what_is_no_setting_of_the_server_may_be_set_with_a_url() -> None:

@@ -104,9 +104,8 @@ READ = f"{STEP}SELECT COUNT(*) AS n FROM T WHERE Name = ''c'''}}\n"
     ],
 )
 def test_a_query_is_answered_with_what_statements_have_made_of_its_rows(
-    steps: str, calls: tuple[int, ...], unknown: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    steps: str, calls: tuple[int, ...], unknown: bool, tmp_path: Path
 ) -> None:
-    monkeypatch.setenv("DBBENCH_CACHE", str(tmp_path))
     suite = parse_suite(SUITE + steps, "s.yaml")
     query = suite.scenarios[0].steps[-1]
     assert isinstance(query, QueryStep)
@@ -120,10 +119,7 @@ def test_a_query_is_answered_with_what_statements_have_made_of_its_rows(
         assert answer.to_pydict() == {"n": [sum(calls)]}
 
 
-def test_an_engine_that_answers_before_all_steps_knows_no_change(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv("DBBENCH_CACHE", str(tmp_path))
+def test_an_engine_that_answers_before_all_steps_knows_no_change(tmp_path: Path) -> None:
     suite = parse_suite(
         f"{SUITE}{INSERT}, iterations: 4}}\n{READ.rstrip()[:-1]}, answer: {{engine: sqlite}}}}\n", "s.yaml"
     )
@@ -131,8 +127,7 @@ def test_an_engine_that_answers_before_all_steps_knows_no_change(
     assert "nobody can tell what" in refused(read_answers(Path(answers["s"]["q"])))
 
 
-def test_an_answer_without_rows_or_values_is_doubtful(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("DBBENCH_CACHE", str(tmp_path))
+def test_an_answer_without_rows_or_values_is_doubtful(tmp_path: Path) -> None:
     texts = ["SELECT Id FROM T WHERE Id < 0", "SELECT MAX(Id) FROM T WHERE Id < 0", "SELECT COUNT(*) FROM T"]
     steps = "".join(f"      - {{kind: query, name: q{n}, title: Q, sql: {text}}}\n" for n, text in enumerate(texts))
     suite = parse_suite(SUITE + steps, "s.yaml")

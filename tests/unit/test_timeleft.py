@@ -11,6 +11,7 @@ from dbbench.analysis.budget import reached
 from dbbench.report.remarks import stopped
 from dbbench.report.terminal import progress
 from dbbench.results.outcome import Outcome
+from dbbench.results.run_directory import Run
 from dbbench.results.trial import Progress, StepResult, Trial, TrialResult
 from dbbench.run.runner import seconds_left
 from tests.fabricated import Fake, fabricate
@@ -24,12 +25,15 @@ def trials(rounds: int) -> list[Trial]:
 
 
 def done(count: int) -> dict[str, TrialResult]:
-    return {
-        trial.id: TrialResult(
-            id=trial.id, scenario_name="main", engine_name=trial.engine, round=trial.round, steps=(), seconds=SECONDS[trial.engine]
-        )
-        for trial in trials(50)[:count]
-    }  # fmt: skip
+    return {trial.id: trial.result((), seconds=SECONDS[trial.engine]) for trial in trials(50)[:count]}
+
+
+def printed(run: Run, *reports: Progress, terminal: bool = False, publish: bool = False) -> str:
+    out = io.StringIO()
+    with progress.watched(Console(file=out, width=200, force_terminal=terminal), run, publish=publish) as report:
+        for each in reports:
+            report(each)
+    return out.getvalue()
 
 
 @pytest.mark.parametrize(("finished", "left"), [(3, 24.0), (4, 23.0), (15, 0.0)])
@@ -63,11 +67,8 @@ def test_where_precision_may_end_the_run_earlier_the_time_left_is_at_most(
     tmp_path: Path, at_most: bool, words: str
 ) -> None:
     run = fabricate(tmp_path / "run", {"a": Fake("A")}, rounds=1)
-    result = TrialResult(id="1", scenario_name="main", engine_name="a", round=1, steps=(), seconds=1.0)
-    out = io.StringIO()
-    with progress.watched(Console(file=out, width=200), run, publish=False) as report:
-        report(Progress(Trial("1", "main", "a", 1), 1, 9, result=result, seconds_left=20.0, at_most=at_most))
-    assert out.getvalue().strip().endswith(words)
+    ended = Progress(trials(1)[0], 1, 9, result=done(1)["1-a"], seconds_left=20.0, at_most=at_most)
+    assert printed(run, ended).strip().endswith(words)
 
 
 @pytest.mark.parametrize("terminal", [False, True])
@@ -75,37 +76,33 @@ def test_null_engines_are_no_lines_and_not_counted(tmp_path: Path, terminal: boo
     run = fabricate(tmp_path / "run", {"a": Fake("A"), "b": Fake("B")}, rounds=2)
     for result in run.results():
         run.discard(Trial(result.id, "invoices", result.engine_name, result.round))
-    out = io.StringIO()
-    bad = (StepResult(name="q", outcome=Outcome.UNSUPPORTED),)
-    with progress.watched(Console(file=out, width=200, force_terminal=terminal), run, publish=False) as report:
-        for number, engine in enumerate(["a", "null", "null+arrow", "b"], 1):
-            result = TrialResult(
-                id=engine, scenario_name="invoices", engine_name=engine, round=1, steps=bad, seconds=1.0
-            )
-            report(Progress(Trial(engine, "invoices", engine, 1), number, 8, result=result))
-    lines = [line.split() for line in Text.from_ansi(out.getvalue()).plain.splitlines() if "unsupported" in line]
+    bad = [StepResult(name="q", outcome=Outcome.UNSUPPORTED)]
+    ended = [Trial(engine, "invoices", engine, 1) for engine in ("a", "null", "null+arrow", "b")]
+    reports = [Progress(trial, number, 8, result=trial.result(bad)) for number, trial in enumerate(ended, 1)]
+    found = printed(run, *reports, terminal=terminal)
+    lines = [line.split() for line in Text.from_ansi(found).plain.splitlines() if "unsupported" in line]
     assert [(line[0], line[3]) for line in lines] == [("1/4", "a"), ("2/4", "b")]
-    assert "null" not in out.getvalue()
+    assert "null" not in found
 
 
 def test_a_trial_that_runs_again_counts_once(tmp_path: Path) -> None:
     """As where a host was lost with its round, or the disk was full."""
-    run, out = fabricate(tmp_path / "run", {"a": Fake("A")}, rounds=2), io.StringIO()
+    run = fabricate(tmp_path / "run", {"a": Fake("A")}, rounds=2)
     result = next(each for each in run.results() if each.engine_name == "a")
-    with progress.watched(Console(file=out, width=200), run, publish=False) as report:
-        report(Progress(Trial(result.id, "invoices", "a", 1), 1, 6, result=result))
-    assert out.getvalue().split()[0] == "2/2"
+    found = printed(run, Progress(Trial(result.id, "invoices", "a", 1), 1, 6, result=result))
+    assert found.split()[0] == "2/2"
 
 
 @pytest.mark.parametrize("terminal", [False, True])
 @pytest.mark.parametrize(("publish", "shown"), [(False, "q: try 1: 70 calls/s: passed"), (True, "q: try 1")])
 def test_each_note_of_a_long_step_is_a_line(tmp_path: Path, terminal: bool, publish: bool, shown: str) -> None:
-    run, out = fabricate(tmp_path / "run", {"a": Fake("A")}, rounds=1), io.StringIO()
-    with progress.watched(Console(file=out, width=200, force_terminal=terminal), run, publish=publish) as report:
-        for engine in ("a", "null"):
-            trial = Trial(engine, "invoices", engine, 1)
-            report(Progress(trial, 1, 2, step="q", note="q: try 1: 70 calls/s: passed"))
-    lines = [line.split(maxsplit=3) for line in Text.from_ansi(out.getvalue()).plain.splitlines() if "try" in line]
+    run = fabricate(tmp_path / "run", {"a": Fake("A")}, rounds=1)
+    notes = [
+        Progress(Trial(engine, "invoices", engine, 1), 1, 2, step="q", note="q: try 1: 70 calls/s: passed")
+        for engine in ("a", "null")
+    ]
+    found = printed(run, *notes, terminal=terminal, publish=publish)
+    lines = [line.split(maxsplit=3) for line in Text.from_ansi(found).plain.splitlines() if "try" in line]
     assert [(line[2], line[3].rstrip()) for line in lines] == [("a", shown), ("harness", shown)]
 
 
