@@ -5,6 +5,7 @@ from collections import defaultdict
 from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
+from typing import Any
 
 import pytest
 
@@ -41,16 +42,6 @@ def test_any_other_label_is_only_a_name(text: str) -> None:
 def test_a_label_that_cant_be_a_file_name_is_refused(name: str) -> None:
     with pytest.raises(UserError, match="the label after the @"):
         variants.check([name])
-
-
-def test_two_variants_of_one_name_are_refused() -> None:
-    with pytest.raises(UserError, match="two variants called sqlite@a; give one of them another label"):
-        variants.check(["sqlite@a", "sqlite", "sqlite@a"])
-
-
-def test_the_null_engine_has_no_variants() -> None:
-    with pytest.raises(UserError, match="the null engine has no variants"):
-        variants.check(["null@x"])
 
 
 def test_a_variant_has_its_engines_options_then_the_suites_then_its_own() -> None:
@@ -104,27 +95,25 @@ def test_a_variant_in_a_suite_needs_a_label(name: str, small_text: str) -> None:
         parse_suite(f"{small_text}variants:\n  {name}: {{settings: {{}}}}\n", "small.yaml")
 
 
-def test_a_suite_can_not_name_a_program(small_text: str, tmp_path: Path) -> None:
-    file = tmp_path / "evil.yaml"
-    file.write_text(f"{small_text}variants:\n  postgresql@evil: {{settings: {{bin: /tmp/evil}}}}\n")
-    with pytest.raises(UserError, match=r"a file can't name a program to run: use --set postgresql@evil\.bin"):
-        new_run(Request(suite=str(file), out=tmp_path / "r"))
+EVIL = "variants:\n  postgresql@evil: {settings: {bin: /tmp/evil}}\n"
+REFUSED: dict[str, tuple[str, dict[str, Any], str]] = {
+    "a program in a suite": (EVIL, {}, r"a file can't name a program to run: use --set postgresql@evil\.bin"),
+    "a setting of a variant that does not run": (
+        "", {"engines": ["sqlite@small"], "options": {"sqlite@other": {"cache_mib": "4"}}},
+        "--set names sqlite@other, which is not among the engines to run",
+    ),
+    "a variant of no engine": ("", {"engines": ["sqlit@small"]}, "there is no engine 'sqlit'; did you mean 'sqlite'"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", REFUSED)
+def test_a_run_is_refused_for(name: str, small_text: str, tmp_path: Path) -> None:
+    more, asked, words = REFUSED[name]
+    file = tmp_path / "small.yaml"
+    file.write_text(small_text + more)
+    with pytest.raises(UserError, match=words):
+        new_run(Request(suite=str(file), out=tmp_path / "r", **asked))
     assert not (tmp_path / "r").exists()
-
-
-def test_a_setting_of_a_variant_that_does_not_run_is_refused(small_text: str, tmp_path: Path) -> None:
-    file = tmp_path / "small.yaml"
-    file.write_text(small_text)
-    options = {"sqlite@other": {"cache_mib": "4"}}
-    with pytest.raises(UserError, match="--set names sqlite@other, which is not among the engines to run"):
-        new_run(Request(suite=str(file), engines=["sqlite@small"], options=options, out=tmp_path / "r"))
-
-
-def test_a_variant_of_no_engine_is_refused(small_text: str, tmp_path: Path) -> None:
-    file = tmp_path / "small.yaml"
-    file.write_text(small_text)
-    with pytest.raises(UserError, match="there is no engine 'sqlit'; did you mean 'sqlite'"):
-        new_run(Request(suite=str(file), engines=["sqlit@small"], out=tmp_path / "r"))
 
 
 def test_a_sweep_makes_a_variant_of_each_value() -> None:
