@@ -137,14 +137,16 @@ def test_an_answer_in_another_form_is_none(index: InvertedIndex, answer: Any) ->
         judged(step(payload="text"), index, [(("baba",), answer)])
 
 
-@pytest.fixture
-def files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Files:
-    monkeypatch.setenv("DBBENCH_CACHE", str(tmp_path / "cache"))
+FEW = TextSet(SPEC, seed=3, scale=0.05)
+
+
+@pytest.fixture(scope="module")
+def files() -> Files:
+    """The files of FEW."""
     return materialise(Dataset(texts=SPEC), scale=0.05, seed=3)
 
 
 def test_each_call_has_other_words_the_same_for_every_engine(files: Files) -> None:
-    vocabulary = TextSet(SPEC, seed=3, scale=0.05).vocabulary
     for match in ("all", "phrase"):
         words = searches(step(match), files, "1").words()
         found = [next(words) for _ in range(500)]
@@ -152,17 +154,16 @@ def test_each_call_has_other_words_the_same_for_every_engine(files: Files) -> No
         assert [next(again) for _ in range(500)] == found
         assert [next(other) for _ in range(500)] != found
         assert len({*found}) > 300
-        assert {each for query in found for each in query} <= {*vocabulary[20:]}
+        assert {each for query in found for each in query} <= {*FEW.vocabulary[20:]}
     bodies = files.table("texts").column("body").to_pylist()
     assert all(any(f" {' '.join(query)} " in f" {text} " for text in bodies) for query in found)
 
 
 def test_the_index_in_the_cache_is_that_of_its_texts(files: Files) -> None:
-    texts = TextSet(SPEC, seed=3, scale=0.05)
     postings = files.mapped("postings", range(files.batches("postings")))
     stored = InvertedIndex(vocabulary_of(files), postings, files.table("texts").column("body"))
     for query in (["the"], ["baba", "of"]):
-        assert stored.find("any", query).keys.tolist() == InvertedIndex.drawn(texts).find("any", query).keys.tolist()
+        assert stored.find("any", query).keys.tolist() == InvertedIndex.drawn(FEW).find("any", query).keys.tolist()
 
 
 def test_texts_are_exported(tmp_path: Path) -> None:
@@ -200,8 +201,7 @@ class LateEngine(Engine):
 
 def test_index_and_first_searches_of_each_kind_are_parts_of_the_load(files: Files) -> None:
     Late.log.clear()
-    texts = TextSet(SPEC, seed=3, scale=0.05)
-    context = StepContext(LateEngine.__new__(LateEngine), Late(), texts.tables, files, {}, texts=texts)
+    context = StepContext(LateEngine.__new__(LateEngine), Late(), FEW.tables, files, {}, texts=FEW)
     found = load.measure(LoadStep(kind="load", name="load", title="Load"), context)
     assert Late.log == ["begin", "insert 2000", "commit", "index", "all 2", "any 2", "prefix 1"]
     assert list(found.facts["load_parts"]) == ["insert", "commit", "text index", "first search"]

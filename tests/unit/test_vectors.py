@@ -7,6 +7,7 @@ from typing import Any, ClassVar
 import numpy as np
 import pyarrow as pa
 import pytest
+from pyarrow import parquet
 
 from dbbench.datasets import neighbours
 from dbbench.datasets import vectors as drawn_vectors
@@ -75,10 +76,8 @@ def test_neighbours_are_exact_far_from_the_origin_and_with_ties(
     metric: Any, count: int, offset: int, rounded: bool
 ) -> None:
     drawn = VectorSet(SPEC.model_copy(update={"dimensions": 4 if rounded else 20}), seed=3)
-    vectors, queries = (
-        arrays(drawn.chunk(0))[1][:count] + np.float32(offset),
-        drawn.queries("inside")[:70] + np.float32(offset),
-    )
+    vectors = arrays(drawn.chunk(0))[1][:count] + np.float32(offset)
+    queries = drawn.queries("inside")[:70] + np.float32(offset)
     if rounded:
         vectors, queries = np.round(2 * vectors) / 2, np.round(2 * queries) / 2
         vectors += np.float32(0.5) * (vectors == 0).all(axis=1, keepdims=True)  # cosine has no zero vector
@@ -109,14 +108,9 @@ def test_blocks_hold_few_vectors(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.fixture(scope="module")
-def files(tmp_path_factory: pytest.TempPathFactory) -> Files:
+def files() -> Files:
     """A dataset of few vectors."""
-    folder = tmp_path_factory.mktemp("vectors")
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("DBBENCH_CACHE", str(folder))
-        return materialise(
-            Dataset.model_validate({"vectors": {"count": 600, "dimensions": 4, "labels": [0.05], "queries": 200}})
-        )
+    return materialise(Dataset(vectors=Vectors(count=600, dimensions=4, labels=(0.05,), queries=200)))
 
 
 def test_a_dataset_has_the_distances_of_its_queries_behind_each_label(files: Files) -> None:
@@ -132,11 +126,11 @@ def test_a_dataset_has_the_distances_of_its_queries_behind_each_label(files: Fil
         assert known == pytest.approx(brute("l2", among, query, 100))
 
 
-def judged(files: Files, where: int | None = None, count: int = 3) -> Questions:
+def judged(files: Files, where: int | None = None) -> Questions:
     """Two questions, whose neighbours are known."""
     queries = matrix(files.table("inside").column("vector"))[:2]
     known = matrix(files.table(f"inside-{where or 0}").column("distances"))[:2]
-    return Questions(queries, known[:, count - 1] * (1 + 1e-9), files, "l2", count, count, where)
+    return Questions(queries, known[:, 2] * (1 + 1e-9), files, "l2", 3, 3, where)
 
 
 def right(files: Files, asked: Questions) -> list[list[int]]:
@@ -163,11 +157,8 @@ def test_answers_are_judged_by_distance_whatever_their_form(files: Files, where:
     ):
         assert asked.recalls(answers).tolist() == [1, 1]
         assert asked.fault(answers) == ""
-    far = next(
-        key
-        for key in range(1, 601)
-        if key not in keys[0] and files.table("vectors").column("label")[key - 1].as_py() == (where or 0)
-    )
+    labels = files.table("vectors").column("label").to_pylist()
+    far = next(key for key, label in enumerate(labels, 1) if label == (where or 0) and key not in keys[0])
     assert asked.recalls([[*keys[0][:2], far], keys[1]]).tolist() == [pytest.approx(2 / 3), 1]
 
 
@@ -269,9 +260,8 @@ def test_the_first_searches_are_a_part_of_the_load(files: Files) -> None:
     engine = LateEngine.__new__(LateEngine)
     context = StepContext(engine, Late(), {}, files, {}, vectors=VectorSet(SPEC, seed=1))
     found = load.measure(LoadStep(kind="load", name="load", title="Load"), context)
-    labelled = [f"search 4 where {label}" for label in range(1, len(SPEC.labels) + 1)]
-    assert labelled
-    assert list(dict.fromkeys(Late.log)) == ["add", "index", "search 4 where None", *labelled]
+    searches = ["search 4 where None", "search 4 where 1", "search 4 where 2"]
+    assert list(dict.fromkeys(Late.log)) == ["add", "index", *searches]
     assert list(found.facts["load_parts"]) == ["insert", "indexes", "first search"]
     assert found.value == pytest.approx(sum(found.facts["load_parts"].values()))
 
@@ -313,22 +303,18 @@ def test_bad_input_is_told() -> None:
             Knob("ef", least, most)
 
 
-def test_a_scale_at_which_no_vector_has_a_label_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("DBBENCH_CACHE", str(tmp_path / "cache"))
-    dataset = Dataset.model_validate({"vectors": {"count": 5_000, "dimensions": 2, "labels": [0.001], "queries": 200}})
-    with pytest.raises(
-        UserError, match=r"none of 20 vectors has the label whose share is 0\.001; choose a larger --scale"
-    ):
+def test_a_scale_at_which_no_vector_has_a_label_is_refused() -> None:
+    dataset = Dataset(vectors=Vectors(count=5_000, dimensions=2, labels=(0.001,), queries=200))
+    words = r"none of 20 vectors has the label whose share is 0\.001; choose a larger --scale"
+    with pytest.raises(UserError, match=words):
         materialise(dataset, scale=0.004)
 
 
 def test_vectors_are_exported_as_parquet(tmp_path: Path) -> None:
-    dataset = Dataset.model_validate({"vectors": {"count": 50, "dimensions": 3, "queries": 200}})
+    dataset = Dataset(vectors=Vectors(count=50, dimensions=3, queries=200))
     with pytest.raises(UserError, match="--format parquet"):
         list(export(dataset, tmp_path, "csv", scale=1, seed=None))
     assert [rows for _, rows in export(dataset, tmp_path, "parquet", scale=1, seed=None)] == [50, 200]
-    from pyarrow import parquet
-
     assert parquet.read_table(tmp_path / "vectors.parquet").column("vector").type.value_type == pa.float32()
 
 
