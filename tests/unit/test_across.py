@@ -14,6 +14,7 @@ from tests.fabricated import Fake, fabricate
 from tests.scenes import texts
 
 ENGINES = {"a": Fake("A", {"bulk-insert": 1.0, "join-1": 3.0}), "b": Fake("B", 2.0), "c": Fake("C", 3.0)}
+TITLE = "The second of two long titles of scenarios"
 
 
 def standing(engine: str, mean: float | None) -> Standing:
@@ -36,15 +37,9 @@ def shown(tmp_path: Path) -> View:
     found = view(fabricate(tmp_path / "run", ENGINES, rounds=6))
     (one,) = found.scenarios
     first, *rest = one.standings
-    other = replace(
-        one,
-        scenario=one.scenario.model_copy(
-            update={"name": "second", "title": "The second of two long titles of scenarios"}
-        ),
-        standings=(replace(first, mean_ratio=None, low=None, high=None), *rest),
-        steps=(),
-        charts=(),
-    )
+    scenario = one.scenario.model_copy(update={"name": "second", "title": TITLE})
+    without = replace(first, mean_ratio=None, low=None, high=None)
+    other = replace(one, scenario=scenario, standings=(without, *rest), steps=(), charts=())
     scenarios = (one, other)
     return replace(found, scenarios=scenarios, across=tuple(across([each.standings for each in scenarios])))
 
@@ -52,7 +47,7 @@ def shown(tmp_path: Path) -> View:
 def test_a_cell_is_a_mean_with_its_interval_or_says_that_there_is_none(shown: View) -> None:
     said = texts(overview.across(shown, Look({}, ["caption"])))
     assert said.count("–") == 1
-    assert "The second of two long titles of scenarios" in " ".join(said)
+    assert TITLE in " ".join(said)
     means = [item for each in shown.scenarios for item in each.standings if item.mean_ratio]
     assert len(means) == 5
     assert {f"×{item.mean_ratio:.2f}" for item in means} <= {*said}

@@ -27,17 +27,11 @@ def simulated(
     random = np.random.default_rng(seed)
 
     def side(times_slower: float) -> list[list[Row]]:
+        slower = [times_slower] * steps_slower + [1.0] * (7 - steps_slower)
         return [
             [
-                row(
-                    tuple(
-                        (times_slower if step < steps_slower else 1)
-                        * random.lognormal(0, between)
-                        * random.lognormal(0, within, 6)
-                    ),
-                    f"s{step}",
-                )
-                for step in range(7)
+                row(tuple(each * random.lognormal(0, between) * random.lognormal(0, within, 6)), f"s{step}")
+                for step, each in enumerate(slower)
             ]
             for _ in range(runs)
         ]
@@ -160,12 +154,8 @@ def test_a_step_that_is_not_ok_in_one_run_of_a_side_broke(small: Suite) -> None:
 
 def test_runs_of_one_side_that_are_of_different_things_are_told(small: Suite) -> None:
     new = many(small, "new")
-    new[1] = side(
-        small,
-        "new-2",
-        created=new[1].manifest.created,
-        engine={"versions": {"A": "2.0"}, "settings": {"cache_mib": 64}},
-    )
+    newer = {"versions": {"A": "2.0"}, "settings": {"cache_mib": 64}}
+    new[1] = side(small, "new-2", created=new[1].manifest.created, engine=newer)
     (warning,) = comparison_warnings(compare(many(small, "old"), new))
     assert warning == "new-1 and new-2 are on the same side but differ: a: A: 1.4 -> 2.0"
 

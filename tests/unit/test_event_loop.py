@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -16,13 +16,15 @@ from dbbench.engine.base import Setup
 from dbbench.engine.event_loop import EventLoop
 from dbbench.errors import TimedOut, Unavailable
 from dbbench.loadgen.clients import drive
-from dbbench.loadgen.job import Job
+from dbbench.loadgen.job import ClientTimings, Job
 from dbbench.loadgen.transaction_draws import Group, Plan, Text
 from dbbench.loadgen.transactions import Transactions
 from dbbench.suite.model import Tier
 from dbbench.suite.steps.base import Clients
 from dbbench.suite.steps.timed import Rate
 from dbbench_plugins.null_async import NullAsync
+
+Driven = Callable[[Job, Clients], ClientTimings]
 
 
 @pytest.fixture(params=["asyncio", "uvloop"])
@@ -123,14 +125,16 @@ def test_the_last_user_ends_the_loop() -> None:
 
 
 @pytest.fixture
-def engine(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> NullAsync:
-    """Its clients never have threads."""
+def driven(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Driven]:
+    """Has clients do a job. They never have threads."""
     monkeypatch.delattr("dbbench.loadgen.process._threads")
-    return NullAsync(Setup(tmp_path, Tier.POWER))
+    engine = NullAsync(Setup(tmp_path, Tier.POWER))
+    session = engine.connect()
+    yield partial(drive, engine, session)
+    session.close()
 
 
 ONE = Text(("SELECT 1",), (), ("one",), "", reads=True)
-NAMES: list[list[str]] = [["key", "text"], ["key", "text", "changed"], ["key", "text"], ["key"]]
 
 
 def plan(names: list[str], repeat: int | None = None) -> Plan:
@@ -138,7 +142,8 @@ def plan(names: list[str], repeat: int | None = None) -> Plan:
     return Plan("work", 1, {} if repeat else parameters, [Group(repeat, parameters, [ONE])], only_reads=False)
 
 
-WORK = Transactions([plan(NAMES[0], 3), *map(plan, NAMES[1:])], 200, 3)
+PLANS = [plan(["key", "text"], 3), plan(["key", "text", "changed"]), plan(["key", "text"]), plan(["key"])]
+WORK = Transactions(PLANS, 200, 3)
 
 
 @pytest.mark.parametrize(
@@ -151,29 +156,21 @@ WORK = Transactions([plan(NAMES[0], 3), *map(plan, NAMES[1:])], 200, 3)
     ],
     ids=["calls", "time", "transactions", "pool"],
 )
-def test_one_thread_serves_a_step(engine: NullAsync, job: Job) -> None:
-    session = engine.connect()
-    found = drive(engine, session, job, Clients(threads=3))
-    session.close()
+def test_one_thread_serves_a_step(driven: Driven, job: Job) -> None:
+    found = driven(job, Clients(threads=3))
     assert len(found.made) == 3
     assert all(calls > 0 for _, calls in found.made)
     assert found.end - found.begin < sum(found.spans)  # they took turns
 
 
-def test_transactions_end_after_their_time(engine: NullAsync) -> None:
-    session = engine.connect()
+def test_transactions_end_after_their_time(driven: Driven) -> None:
     job = Job("statement", (), 0, 0, inputs=replace(WORK, iterations=10**6), time_limit=0.1)
     with pytest.raises(TimedOut, match=r"not done within 0\.1 s"):
-        drive(engine, session, job, Clients(threads=3))
-    session.close()
+        driven(job, Clients(threads=3))
 
 
-def test_at_a_rate_all_calls_are_made(engine: NullAsync) -> None:
-    session = engine.connect()
-    found = drive(
-        engine, session, Job("statement", ("SQL",), 0, 0, Rate(per_second=400, seconds=0.05)), Clients(threads=2)
-    )
-    session.close()
+def test_at_a_rate_all_calls_are_made(driven: Driven) -> None:
+    found = driven(Job("statement", ("SQL",), 0, 0, Rate(per_second=400, seconds=0.05)), Clients(threads=2))
     assert found.schedule is not None
     assert found.latency.count + found.schedule.dropped == 20
 

@@ -82,11 +82,8 @@ def as_json(*arguments: str) -> Any:
 
 def test_engines_and_suites_are_listed_as_json() -> None:
     (engine,) = as_json("engines", "sqlite")["engines"]
-    assert (engine["name"], engine["status"], engine["defaults"]["cache_mib"]) == (
-        "sqlite",
-        "available",
-        "a share of the memory",
-    )
+    assert (engine["name"], engine["status"]) == ("sqlite", "available")
+    assert engine["defaults"]["cache_mib"] == "a share of the memory"
     suites = {each["name"]: each["title"] for each in as_json("suites")["suites"]}
     assert suites["order-entry"]
 

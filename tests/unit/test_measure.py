@@ -1,7 +1,7 @@
 """The timed loops, by a clock that is told what to show."""
 
 import gc
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from itertools import count
 from typing import Any
 
@@ -12,15 +12,7 @@ import pytest
 from dbbench.errors import WrongAnswer
 from dbbench.host.collector import collector_off
 from dbbench.loadgen.kept_calls import KeptCalls
-from dbbench.loadgen.loops import (
-    CHUNK,
-    ScheduleStats,
-    open_loop,
-    read_batches,
-    read_rows,
-    stream,
-    timed,
-)
+from dbbench.loadgen.loops import CHUNK, ScheduleStats, open_loop, read_batches, read_rows, stream, timed
 
 
 @pytest.fixture(autouse=True)
@@ -31,19 +23,25 @@ def _collector_on() -> Iterator[None]:
     (gc.enable if was_on else gc.disable)()
 
 
-def test_one_call_is_timed_from_before_to_after() -> None:
-    events: list[str] = []
-    readings = iter([1_000, 1_250])
+def noting(events: list[Any], readings: Iterable[int]) -> Callable[[], int]:
+    """A clock that shows these, and notes that it was read."""
+    shown = iter(readings)
 
     def clock() -> int:
         events.append("clock")
-        return next(readings)
+        return next(shown)
+
+    return clock
+
+
+def test_one_call_is_timed_from_before_to_after() -> None:
+    events: list[str] = []
 
     def operation() -> str:
         events.append("call")
         return "answer"
 
-    assert timed(operation, clock) == (250, "answer")
+    assert timed(operation, noting(events, [1_000, 1_250])) == (250, "answer")
     assert events == ["clock", "call", "clock"]
 
 
@@ -56,12 +54,7 @@ def streamed(operation: Any, keys: Iterable[Any], readings: Iterable[int]) -> li
 
 def test_a_stream_reads_the_clock_once_for_each_call_and_once_before() -> None:
     events: list[object] = []
-    readings = iter([10, 13, 13, 20, 21])
-
-    def clock() -> int:
-        events.append("clock")
-        return next(readings)
-
+    clock = noting(events, [10, 13, 13, 20, 21])
     stream(events.append, "abcd", lambda times: events.append(times.tolist()), clock)
     assert events == ["clock", "a", "clock", "b", "clock", "c", "clock", "d", "clock", [3, 0, 7, 1]]
 
@@ -74,12 +67,7 @@ def test_a_stream_makes_its_keys_and_records_its_times_between_chunks_off_the_cl
             events.append("key")
             yield key
 
-    readings = count(0, 5)
-
-    def clock() -> int:
-        events.append("clock")
-        return next(readings)
-
+    clock = noting(events, count(0, 5))
     stream(lambda _: events.append("call"), keys(), lambda times: events.append(f"record {len(times)}"), clock)
     first = [*["key"] * CHUNK, "clock", *["call", "clock"] * CHUNK, f"record {CHUNK}"]
     assert events == [*first, "key", "key", "clock", *["call", "clock"] * 2, "record 2"]
@@ -116,7 +104,7 @@ class Time:
         self.now += max(round(seconds * 1e9), 1_000)  # a sleep of 0 takes a microsecond
 
     def loop(
-        self, chunks: list[list[int]], works: list[int], give_up: int = 10**9
+        self, chunks: list[list[int]], works: Iterable[int], give_up: int = 10**9, left: list[int] | None = None
     ) -> tuple[ScheduleStats, Any, Any, Any]:
         """Calls at these moments that take so long, in ms: (kept, starts, service, latency), in ms too."""
         starts: list[float] = []
@@ -130,7 +118,7 @@ class Time:
         moments = (np.array(chunk, np.int64) * MS for chunk in chunks)
         kept = open_loop(
             operation,
-            iter(works),
+            works,
             moments,
             lambda times: service.extend(times / MS),
             lambda times: latency.extend(times / MS),
@@ -138,6 +126,7 @@ class Time:
             give_up=give_up * MS,
             clock=self.clock,
             sleep=self.sleep,
+            left=left,
         )
         return kept, starts, service, latency
 
@@ -171,29 +160,14 @@ def test_calls_at_moments_are_kept_from_the_first_on() -> None:
 
 
 def test_making_keys_is_no_part_of_a_call_that_is_late() -> None:
-    time, service, left = Time(), list[float](), list[int]()
+    time, left = Time(), list[int]()
 
     def made() -> Iterator[int]:
-        for key in range(9):
+        for work in (20, 20, 20, 3, 1):
             time.now += 5 * MS  # made between two chunks
-            yield key
+            yield work
 
-    def operation(_: int) -> None:
-        time.now += 20 * MS
-
-    moments = (np.array(chunk, np.int64) * MS for chunk in [[20, 30], [40, 50], [60]])
-    kept = open_loop(
-        operation,
-        made(),
-        moments,
-        lambda times: service.extend(times / MS),
-        lambda _: None,
-        begin=time.begin,
-        give_up=80 * MS,
-        clock=time.clock,
-        sleep=time.sleep,
-        left=left,
-    )
+    kept, _, service, _ = time.loop([[20, 30], [40, 50], [60]], made(), give_up=80, left=left)
     assert service == [20, 20, 20]
     assert (kept.dropped, left) == (2, [3])
 
@@ -211,9 +185,8 @@ def test_calls_that_could_not_be_made_in_time_are_dropped() -> None:
 
 
 def test_a_loop_that_is_behind_at_its_end_is_saturated() -> None:
-    assert Time().loop([[0, 1, 2, 3, 4, 5, 6, 7, 8]], [3] * 9)[0] == ScheduleStats(
-        due=9, late=8, dropped=0, saturated=True
-    )
+    kept = Time().loop([[0, 1, 2, 3, 4, 5, 6, 7, 8]], [3] * 9)[0]
+    assert kept == ScheduleStats(due=9, late=8, dropped=0, saturated=True)
 
 
 def test_a_loop_without_moments_is_nothing() -> None:

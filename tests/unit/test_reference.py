@@ -7,6 +7,7 @@ from decimal import Decimal as D
 from functools import partial
 from pathlib import Path
 from typing import Any
+from unittest.mock import Mock
 
 import pyarrow as pa
 import pytest
@@ -183,16 +184,18 @@ def test_what_needs_too_much_memory_says_so(tmp_path: Path) -> None:
         ask("SELECT a.Id, b.N FROM T a JOIN T b ON a.Id = b.N ORDER BY b.N + a.Id", memory=2**20)
 
 
+ONE: Content = {"T": {"Id": ("integer", [1])}}
+
+
 def test_a_process_of_its_own_answers_all_questions(tmp_path: Path) -> None:
-    content: Content = {"T": {"Id": ("integer", [1, 2])}}
-    files = Given(tmp_path / "cache" / "it", rows_of(content))
+    files = Given(tmp_path / "cache" / "it", rows_of(ONE))
     files.directory.mkdir(parents=True)
     with pa.ipc.new_file(files.directory / "T.arrow", files.content["T"].schema) as writer:
         writer.write_table(files.content["T"])
     out = tmp_path / "out"
     out.mkdir()
     questions = [Question("SELECT 1 AS a"), Question("SELECT b FROM T")]
-    first, second = compute(questions, tables_of(content), files, out)
+    first, second = compute(questions, tables_of(ONE), files, out)
     assert values(read_answers(first)) == [(1,)]
     assert "No field named b" in refused(read_answers(second))
 
@@ -201,19 +204,12 @@ def test_a_process_of_its_own_answers_all_questions(tmp_path: Path) -> None:
 def test_a_process_that_has_become_large_leaves_the_rest_to_another(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, memory: int, processes: int
 ) -> None:
-    calls: list[object] = []
-    run = apart.run
-
-    def counted(call: partial[None]) -> str:
-        calls.append(call)
-        return run(call)
-
-    monkeypatch.setattr(apart, "run", counted)
-    content: Content = {"T": {"Id": ("integer", [1])}}
-    files = Given(tmp_path, rows_of(content))
-    paths = compute([Question("SELECT 1 AS a")] * 3, tables_of(content), files, tmp_path, memory)
+    run = Mock(wraps=apart.run)
+    monkeypatch.setattr(apart, "run", run)
+    files = Given(tmp_path, rows_of(ONE))
+    paths = compute([Question("SELECT 1 AS a")] * 3, tables_of(ONE), files, tmp_path, memory)
     assert [values(read_answers(path)) for path in paths] == [[(1,)]] * 3
-    assert len(calls) == processes
+    assert run.call_count == processes
 
 
 def test_a_question_that_kills_it_leaves_the_others_their_answers(
@@ -229,6 +225,5 @@ def test_a_question_that_kills_it_leaves_the_others_their_answers(
         return "exit status -9" if calls == 1 else ""
 
     monkeypatch.setattr(apart, "run", dying)
-    content: Content = {"T": {"Id": ("integer", [1])}}
-    paths = compute([Question("SELECT 1")] * 3, tables_of(content), Given(tmp_path, rows_of(content)), tmp_path)
+    paths = compute([Question("SELECT 1")] * 3, tables_of(ONE), Given(tmp_path, rows_of(ONE)), tmp_path)
     assert [refused(read_answers(path)) for path in paths] == ["", "exit status -9", ""]

@@ -151,14 +151,6 @@ def test_an_engine_without_transactions_is_refused(context: StepContext, monkeyp
 # What is found
 
 
-def spoilt(context: StepContext, sql: str, words: str) -> None:
-    """After the step somebody changes something: the check finds it."""
-    context.data.accept(STEP, transaction.measure(STEP, context))
-    context.session.execute(sql)  # type: ignore[attr-defined]
-    with pytest.raises(WrongAnswer, match=words):
-        transaction.check(STEP, context)
-
-
 @pytest.mark.parametrize(
     ("sql", "words"),
     [
@@ -174,7 +166,11 @@ def spoilt(context: StepContext, sql: str, words: str) -> None:
     ],
 )
 def test_what_is_lost_is_found(context: StepContext, sql: str, words: str) -> None:
-    spoilt(context, sql, words)
+    """After the step somebody changes something."""
+    context.data.accept(STEP, transaction.measure(STEP, context))
+    context.session.execute(sql)  # type: ignore[attr-defined]
+    with pytest.raises(WrongAnswer, match=words):
+        transaction.check(STEP, context)
 
 
 def test_a_commit_that_never_came_is_found_when_the_engine_is_opened_again(tmp_path: Path) -> None:
@@ -213,14 +209,9 @@ def test_what_later_steps_may_have_changed_is_not_checked_again(
     context: StepContext, later: list[str], checked: set[str]
 ) -> None:
     steps: list[Step] = [
-        (QueryStep if sql.startswith("SELECT") else StatementStep).model_validate(
-            {
-                "kind": "query" if sql.startswith("SELECT") else "statement",
-                "name": "later",
-                "title": "Later",
-                "sql": sql,
-            }
-        )
+        QueryStep(kind="query", name="later", title="Later", sql=sql)
+        if sql.startswith("SELECT")
+        else StatementStep(kind="statement", name="later", title="Later", sql=sql)
         for sql in later
     ]
     context.session.execute("UPDATE Account SET Balance = 1")  # type: ignore[attr-defined]
@@ -391,11 +382,8 @@ def test_reads_are_compared_in_columns_that_nothing_has_changed(context: StepCon
     read = by_key("SELECT Name, Balance FROM Account WHERE Id = :account", context.tables)
     assert read is not None
     context.data.texts = ["UPDATE Account SET Balance = 0", sql]
-    one, wrong = (
-        Kept(0, 0, [(1, "name 219", 7)]),
-        Kept(0, 0, [(1, "name 219", 7), (2, "name 219", 7), (10**6, "new", 7)]),
-    )
-    check_reads([one], [read], context)
+    check_reads([Kept(0, 0, [(1, "name 219", 7)])], [read], context)
+    wrong = Kept(0, 0, [(1, "name 219", 7), (2, "name 219", 7), (10**6, "new", 7)])
     said = r"from Account in timed transactions: column Name: 'name 219' .*1 of 2 rows"
     with nullcontext() if changed else pytest.raises(WrongAnswer, match=said):
         check_reads([wrong], [read], context)
