@@ -4,6 +4,7 @@ import io
 import math
 import random
 import shutil
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -13,9 +14,8 @@ from rich.console import Console
 
 from dbbench.analysis.gate import Answer, gated
 from dbbench.analysis.paired import GatedPairs, changes, pair_gate, paired, series
-from dbbench.analysis.remarks import About, Remark
 from dbbench.analysis.row import Row
-from dbbench.analysis.verdicts import ComparisonVerdict
+from dbbench.analysis.verdicts import ComparisonVerdict, Pair
 from dbbench.cli.common import open_console
 from dbbench.cli.gates import PairGate, check_gates, chosen_gates, parse_gate, show_gates
 from dbbench.errors import UserError
@@ -27,7 +27,9 @@ from dbbench.report.terminal.pairs import pair_lines
 from dbbench.report.write import write_report
 from dbbench.results.outcome import Outcome
 from dbbench.results.run_directory import Run, VariantFacts
+from dbbench.suite.model import Suite
 from tests.fabricated import Fake, fabricate
+from tests.unit.compared import bad, row, times
 
 STEPS = [f"step-{number}" for number in range(7)]
 SLOW = {"1.9.0": 1.0, "1.10.1": 1.4, "2.0.0": 1.0, "2.1.0": 1.02}
@@ -40,16 +42,20 @@ def rows(slow: float, rounds: int, chance: random.Random, *, shared: float, own:
         together = [chance.gauss(0, shared) for _ in range(rounds)]
         for engine, factor in (("e@old", 1.0), ("e@new", slow)):
             means = tuple(factor * math.exp(drift + chance.gauss(0, own)) for drift in together)
-            found.append(row(engine, step, means))
+            found.append(of(engine, row(means, step)))
     return found
 
 
-def row(engine: str, step: str, means: tuple[float, ...], **more: object) -> Row:
-    known = {
-        "scenario": "main", "step": step, "engine": engine, "title": engine, "outcome": Outcome.OK, "metric": "time",
-        "unit": "s", "trial_means": means, "of_rounds": tuple(range(1, len(means) + 1)), "value": sorted(means)[len(means) // 2] if means else None,
-    }  # fmt: skip
-    return Row(**{**known, **more})  # type: ignore[arg-type]
+def of(engine: str, known: Row) -> Row:
+    """The row as an engine's; its rounds are numbered from 1 unless they have numbers."""
+    rounds = known.of_rounds or tuple(range(1, len(known.trial_means) + 1))
+    return replace(known, engine=engine, of_rounds=rounds)
+
+
+def pair_of(old: Row, new: Row) -> Pair:
+    """Two engines of one run."""
+    (pair,) = paired([of("e@old", old), of("e@new", new)], "e@new", "e@old")
+    return pair
 
 
 def share_failed(slow: float, gate: float) -> float:
@@ -74,9 +80,7 @@ def test_the_level_holds_without_the_gates_share() -> None:
 def test_rounds_are_matched_by_their_number() -> None:
     """A round that one engine did not finish leaves the others in step."""
     drift = (1.0, 5.0, 2.0, 9.0, 4.0, 3.0, 7.0)
-    old = row("e@old", "join", drift)
-    new = row("e@new", "join", tuple(1.3 * value for value in drift[1:]), of_rounds=(2, 3, 4, 5, 6, 7))
-    (pair,) = paired([old, new], "e@new", "e@old")
+    pair = pair_of(row(drift), row(times(1.3, drift[1:]), of_rounds=(2, 3, 4, 5, 6, 7)))
     assert pair.ratio is not None
     assert pair.ratio.value == pytest.approx(1.3)
     assert pair.verdict is ComparisonVerdict.SLOWER
@@ -84,58 +88,39 @@ def test_rounds_are_matched_by_their_number() -> None:
 
 def test_where_more_is_better_a_lower_rate_is_slower() -> None:
     rates = {"metric": "throughput", "unit": "1/s", "direction": "higher"}
-    sides = [row("e@old", "get", (100, 101, 99, 100, 102), **rates), row("e@new", "get", (80, 81, 79, 80, 82), **rates)]
-    (pair,) = paired(sides, "e@new", "e@old")
+    pair = pair_of(row((100, 101, 99, 100, 102), **rates), row((80, 81, 79, 80, 82), **rates))
     assert (pair.verdict, pair.old, pair.new) == (ComparisonVerdict.SLOWER, 100, 80)
 
 
 def test_four_rounds_decide_nothing() -> None:
-    sides = [row("e@old", "join", (1.0, 1.01, 0.99, 1.0)), row("e@new", "join", (2.0, 2.01, 1.99, 2.0))]
-    pairs = paired(sides, "e@new", "e@old")
-    assert (pairs[0].verdict, pairs[0].needed) == (ComparisonVerdict.UNSURE, 5)
-    gate = gated(pairs, 0.1)
+    pair = pair_of(row((1.0, 1.01, 0.99, 1.0)), row((2.0, 2.01, 1.99, 2.0)))
+    assert (pair.verdict, pair.needed) == (ComparisonVerdict.UNSURE, 5)
+    gate = gated([pair], 0.1)
     assert gate.answer is Answer.UNDECIDED
-    assert "use --rounds 5 or more" in " ".join(
-        line.plain.strip() for line in pair_lines(GatedPairs("e@new", "e@old", pairs, gate, Metric.WALL))
-    )
+    lines = pair_lines(GatedPairs("e@new", "e@old", [pair], gate, Metric.WALL))
+    assert "use --rounds 5 or more" in " ".join(line.plain.strip() for line in lines)
 
 
 def test_what_was_not_checked_is_never_shown_not_to_be_slower() -> None:
-    sides = [row("e@old", "join", (1.0,) * 6), row("e@new", "join", (1.0,) * 6, verified=False)]
-    gate = gated(paired(sides, "e@new", "e@old"), 0.1)
-    assert gate.answer is Answer.UNDECIDED
+    assert gated([pair_of(row(), row(verified=False))], 0.1).answer is Answer.UNDECIDED
 
 
 def test_a_step_that_fails_in_the_new_engine_alone_fails_the_gate() -> None:
-    sides = [
-        row("e@old", "join", (1.0,) * 6),
-        row("e@new", "join", (), value=None, outcome=Outcome.FAILED, remarks=(Remark(About.RECORDED, "no"),)),
-    ]
-    pairs = paired(sides, "e@new", "e@old")
-    assert pairs[0].verdict is ComparisonVerdict.BROKE
-    assert gated(pairs, 0.1).answer is Answer.FAILED
+    pair = pair_of(row(), bad(Outcome.FAILED, "no"))
+    assert pair.verdict is ComparisonVerdict.BROKE
+    assert gated([pair], 0.1).answer is Answer.FAILED
 
 
-@pytest.mark.parametrize(("new", "old"), [("e@new", "e@old"), ("e@old", "e@new")])
-def test_a_step_that_the_metric_does_not_count_in_one_engine_is_undecided(new: str, old: str) -> None:
-    why = (Remark(About.RECORDED, "no"),)
-    sides = [
-        row("e@old", "join", (1.0,) * 6),
-        row("e@new", "join", (), value=None, outcome=Outcome.NOT_COUNTED, remarks=why),
-    ]
-    pairs = paired(sides, new, old)
-    assert (pairs[0].verdict, pairs[0].unit) == (ComparisonVerdict.UNSURE, "s")
-    assert "not counted: no" in pair_detail(pairs[0])
-    assert gated(pairs, 0.1).answer is Answer.UNDECIDED
+def test_a_step_that_the_metric_does_not_count_in_one_engine_is_undecided() -> None:
+    uncounted = bad(Outcome.NOT_COUNTED, "no")
+    for pair in (pair_of(row(), uncounted), pair_of(uncounted, row())):
+        assert (pair.verdict, pair.unit) == (ComparisonVerdict.UNSURE, "s")
+        assert "not counted: no" in pair_detail(pair)
+        assert gated([pair], 0.1).answer is Answer.UNDECIDED
 
 
-@pytest.mark.parametrize(
-    ("size", "verdict"),
-    [(100.0, ComparisonVerdict.SAME), (150.0, ComparisonVerdict.LARGER), (50.0, ComparisonVerdict.SMALLER)],
-)
-def test_sizes_are_told_apart_without_a_test(size: float, verdict: ComparisonVerdict) -> None:
-    sides = [row("e@old", "size", (100.0,), unit="B"), row("e@new", "size", (size,), unit="B")]
-    assert paired(sides, "e@new", "e@old")[0].verdict is verdict
+def test_sizes_are_told_apart_without_a_test() -> None:
+    assert pair_of(row((100.0,), unit="B"), row((150.0,), unit="B")).verdict is ComparisonVerdict.LARGER
 
 
 @pytest.mark.parametrize(
@@ -143,9 +128,8 @@ def test_sizes_are_told_apart_without_a_test(size: float, verdict: ComparisonVer
     [("s", {"metric": "latency"}), ("s", {"rounds": ({"gives": "batches"},)}), ("B", {"at_url": True})],
 )
 def test_other_measures_are_not_compared(unit: str, change: dict[str, Any]) -> None:
-    known = {"unit": unit, "rounds": ({"gives": "rows"},)}
-    sides = [row("e@old", "join", (1.0,) * 6, **known), row("e@new", "join", (9.0,) * 6, **(known | change))]
-    (pair,) = paired(sides, "e@new", "e@old")
+    known: dict[str, Any] = {"unit": unit, "rounds": ({"gives": "rows"},)}
+    pair = pair_of(row(**known), row(times(9), **(known | change)))
     assert gated([pair], 0.1).answer is Answer.UNDECIDED
     assert pair.verdict is ComparisonVerdict.UNSURE
     assert "not the same measure" in pair_detail(pair)
@@ -154,11 +138,11 @@ def test_other_measures_are_not_compared(unit: str, change: dict[str, Any]) -> N
 @pytest.mark.parametrize(("lukewarm", "rounds"), [(0, 5), (1, 6), (7, 6)])
 def test_a_round_that_was_lukewarm_for_one_of_two_is_no_pair(lukewarm: int, rounds: int) -> None:
     caches = [["lukewarm" if number == at else "cold" for number in range(7)] for at in (lukewarm, 1)]
-    sides = [
-        row(engine, "join", tuple(9.0 if cache != "cold" else mean for cache in each), rounds=tuple({"cache": cache} for cache in each))
-        for engine, mean, each in zip(("e@old", "e@new"), (1.0, 1.3), caches, strict=True)
-    ]  # fmt: skip
-    (pair,) = paired(sides, "e@new", "e@old")
+    old, new = (
+        row(tuple(9.0 if cache != "cold" else mean for cache in each), rounds=tuple({"cache": cache} for cache in each))
+        for mean, each in zip((1.0, 1.3), caches, strict=True)
+    )
+    pair = pair_of(old, new)
     assert (pair.rounds, pair.verdict) == ((rounds + (lukewarm == 1),), ComparisonVerdict.SLOWER)
 
 
@@ -178,12 +162,7 @@ def test_a_gate_is_read() -> None:
 
 
 def test_a_gate_of_one_step_looks_at_no_other(tmp_path: Path) -> None:
-    def slower(result: dict[str, Any]) -> None:
-        for step in result["steps"]:
-            if step["name"] == "join-1" and result["engine_name"] == "e@new":
-                step["value"] *= 2
-
-    run = fabricate(tmp_path / "r", {"e@old": Fake("E [old]"), "e@new": Fake("E [new]")}, rounds=6, change=slower)
+    run = fabricate(tmp_path / "r", {"e@old": Fake("E [old]"), "e@new": Fake("E [new]", {"join-1": 2.0})}, rounds=6)
     answers = {
         step: show_gates(run, open_console(), (parse_gate(f"e@new/e@old:{step}:10%"),)) for step in ("join-1", "join-2")
     }
@@ -196,14 +175,13 @@ def test_a_gate_of_all_steps_leaves_those_with_a_gate_of_their_own(tmp_path: Pat
     def change(result: dict[str, Any]) -> None:
         new = result["engine_name"] == "e@new"
         for step in result["steps"]:
-            if step["name"] == "join-1" and new:
-                step["value"] *= 1.3
             if step["name"] == "join-2":
                 step |= {"unit": "1/s", "direction": "higher", "value": 700 if new else 1_000}
             if step["name"] == "scan-1":
                 step["usage"] = {"cpu": 2.0 if new else 1.0}
 
-    run = fabricate(tmp_path / "r", {"e@old": Fake("E [old]"), "e@new": Fake("E [new]")}, rounds=6, change=change)
+    engines = {"e@old": Fake("E [old]"), "e@new": Fake("E [new]", {"join-1": 1.3})}
+    run = fabricate(tmp_path / "r", engines, rounds=6, change=change)
 
     def status(*gates: str) -> int:
         return show_gates(run, open_console(), tuple(parse_gate(f"e@new/e@old:{gate}") for gate in gates))
@@ -230,9 +208,7 @@ def test_a_gate_without_pairs_has_an_answer(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("means", [(1e-300,) * 6, (1e300,) * 6, (1e-150, 1e150), (1e-150, 1e150, 1.0)])
 def test_extreme_figures_are_no_proof(means: tuple[float, ...]) -> None:
-    sides = [row("e@old", "join", means), row("e@new", "join", (1.0,) * len(means))]
-    (pair,) = paired(sides, "e@new", "e@old")
-    assert pair.verdict is ComparisonVerdict.UNSURE
+    assert pair_of(row(means), row((1.0,) * len(means))).verdict is ComparisonVerdict.UNSURE
 
 
 def test_other_gates_of_two_engines_count_as_tests(tmp_path: Path) -> None:
@@ -349,12 +325,10 @@ def test_a_control_stands_in_the_report_and_warns_where_it_is_told_apart(control
 def releases(path: Path, slow: dict[str, float] = SLOW, **more: object) -> Run:
     engines = {f"duckdb@{name[:-2]}": Fake(f"DuckDB [{name[:-2]}]", factor) for name, factor in slow.items()}
     run = fabricate(path, engines | dict(more), rounds=6)  # type: ignore[arg-type]
-    known = {
-        f"duckdb@{name[:-2]}": VariantFacts(engine="duckdb", version=name[:-2], release=name) for name in reversed(slow)
-    }
-    run.manifest = run.manifest.model_copy(update={"variants": known})
-    run.save()
-    return Run.open(path)
+    for name in reversed(slow):
+        facts = VariantFacts(engine="duckdb", version=name[:-2], release=name)
+        run.manifest.variants[f"duckdb@{name[:-2]}"] = facts
+    return run
 
 
 def test_releases_stand_in_the_order_of_versions(tmp_path: Path) -> None:
@@ -398,17 +372,16 @@ def test_the_report_has_a_chart_over_releases(publish: bool, tmp_path: Path) -> 
         assert words in page
 
 
-def test_a_release_that_failed_leaves_a_gap(tmp_path: Path) -> None:
-    run = releases(tmp_path / "r")
-    bad = {step.name: (Outcome.FAILED, "no") for step in run.suite.scenarios[0].steps}
-    run = releases(tmp_path / "s", **{"duckdb@2.0": Fake("DuckDB [2.0]", bad=bad)})
-    shown = view(run)
+def all_failed(suite: Suite) -> dict[str, tuple[Outcome, str]]:
+    return {step.name: (Outcome.FAILED, "no") for step in suite.scenarios[0].steps}
+
+
+def test_a_release_that_failed_leaves_a_gap(tmp_path: Path, invoices: Suite) -> None:
+    shown = view(releases(tmp_path / "r", **{"duckdb@2.0": Fake("DuckDB [2.0]", bad=all_failed(invoices))}))
     assert next(name for name, _ in figures(shown, shown.scenarios[0])) == "invoices-over_duckdb-release"
 
 
-def test_where_every_release_failed_there_is_no_chart(tmp_path: Path) -> None:
-    steps = [step.name for step in releases(tmp_path / "r").suite.scenarios[0].steps]
-    bad = dict.fromkeys(steps, (Outcome.FAILED, "no"))
-    broken = {f"duckdb@{name[:-2]}": Fake("DuckDB", bad=bad) for name in SLOW}
-    shown = view(releases(tmp_path / "s", sqlite=Fake("SQLite"), **broken))
+def test_where_every_release_failed_there_is_no_chart(tmp_path: Path, invoices: Suite) -> None:
+    broken = {f"duckdb@{name[:-2]}": Fake("DuckDB", bad=all_failed(invoices)) for name in SLOW}
+    shown = view(releases(tmp_path / "r", sqlite=Fake("SQLite"), **broken))
     assert not any("over_" in name for name, _ in figures(shown, shown.scenarios[0]))
