@@ -19,7 +19,7 @@ from dbbench.errors import UserError
 from dbbench.report.history import files, words
 from dbbench.report.history.words import change_lines, step_name, summary
 from dbbench.suite.model import Suite
-from tests.unit.compared import side
+from tests.unit.compared import side, times
 
 #: Runs of the same thing on a quiet machine.
 NOISE = (1.0, 1.012, 0.991, 1.006, 0.997, 1.003)
@@ -28,21 +28,30 @@ NEW = {"versions": {"A": "1.5"}, "settings": {"cache_mib": 64}}
 
 def sides(suite: Suite, factors: Sequence[float], **of_last: Any) -> list[Side]:
     """A run a day; `of_last` is what differs in the runs whose factor is above 1.2."""
+    days = [datetime.datetime(2026, 1, day, tzinfo=datetime.UTC) for day in range(1, len(factors) + 1)]
     return [
-        side(
-            suite,
-            f"r{day}",
-            factor,
-            created=datetime.datetime(2026, 1, day, tzinfo=datetime.UTC),
-            **(of_last if factor > 1.2 else {}),
-        )
-        for day, factor in enumerate(factors, 1)
+        side(suite, f"r{day.day}", factor, created=day, **(of_last if factor > 1.2 else {}))
+        for day, factor in zip(days, factors, strict=True)
     ]
 
 
-def slowed(suite: Suite, at: int = 3, times: float = 1.5, **of_last: Any) -> History:
-    """Six runs, slower from number `at` on (from 0)."""
-    return history(sides(suite, [one * (times if n >= at else 1) for n, one in enumerate(NOISE)], **of_last))
+def slower(at: int = 3) -> list[float]:
+    """Six runs, half as slow again from number `at` on (from 0)."""
+    return [*NOISE[:at], *times(1.5, NOISE[at:])]
+
+
+def slowed(suite: Suite, at: int = 3, **of_last: Any) -> History:
+    return history(sides(suite, slower(at), **of_last))
+
+
+def lukewarm(known: Side, *steps: str) -> Side:
+    """A run of which some steps were lukewarm."""
+    facts = {"facts": {"cache": "lukewarm"}}
+    results = [
+        r.model_copy(update={"steps": tuple(s.model_copy(update=facts) if s.name in steps else s for s in r.steps)})
+        for r in known.results
+    ]
+    return replace(known, results=results)
 
 
 def shown(found: History) -> str:
@@ -61,6 +70,8 @@ def test_an_engine_that_grew_slower_is_found_at_its_run_with_what_differs(small:
     assert "×1.50 slower  from run 4 (2026-01-04)" in text
     assert "differs: a: A: 1.4 -> 1.5" in text
     assert "2 of 2 steps of engines changed over 6 runs, 2 for the worse" in text
+    (first, _) = change_lines(found)
+    assert (first.engine, first.step, first.worse) == ("A", "Load", True)
 
 
 def test_runs_come_in_the_order_of_time_however_they_are_named(small: Suite) -> None:
@@ -84,10 +95,7 @@ def test_the_first_split_is_where_student_s_test_separates_most() -> None:
 
 def test_another_machine_stands_among_the_causes(small: Suite) -> None:
     of_new = {**sides(small, [1.0])[0].manifest.machine, "cpu": "Another"}
-    found = history(
-        sides(small, [one * (1.5 if n >= 3 else 1) for n, one in enumerate(NOISE)], machine=of_new),
-        across_machines=True, intervals=False,
-    )  # fmt: skip
+    found = history(sides(small, slower(), machine=of_new), across_machines=True, intervals=False)
     assert [*map(str, found.changed[0].changes[0].causes)] == ["CPU: EPYC -> Another"]
     assert {row.low for series in found.series for row in series.rows if row} == {None}
 
@@ -117,7 +125,7 @@ def test_rare_outliers_make_few_false_changes() -> None:
 def test_too_few_runs_say_so(small: Suite) -> None:
     found = history(sides(small, (1.0, 1.0, 1.5)))
     assert not found.changed
-    assert "no change can be seen in fewer than 4 runs" in shown(found)
+    assert "no change can be seen in fewer than 4 runs: add runs" in shown(found)
 
 
 def test_a_change_of_the_null_engine_too_is_told(small: Suite) -> None:
@@ -126,7 +134,7 @@ def test_a_change_of_the_null_engine_too_is_told(small: Suite) -> None:
     assert "the null engine changed at this run too" in shown(found)
 
 
-def test_where_more_is_better_more_is_faster() -> None:
+def test_the_chance_of_one_level_is_small_where_two_are_far_apart() -> None:
     values = [10.0, 10.1, 9.9, 20.0, 20.1, 19.9]
     assert chance_of(values[:3], values[3:]) < 0.001
     assert chance_of([1.0, 1.0], [1.0]) == 1
@@ -199,18 +207,12 @@ def test_a_scenario_that_the_newest_run_lacks_keeps_its_title(small: Suite) -> N
     assert [step_name(one, found) for one in found.series] == ["Load", "Join", "Other: Load", "Other: Join"]
 
 
-@pytest.mark.parametrize("lukewarm", [False, True])
-def test_a_series_with_a_gap_is_drawn_and_left_out_for_otava(small: Suite, tmp_path: Path, lukewarm: bool) -> None:
-    first, *others = sides(small, NOISE)
-    results = [r for r in others[2].results if r.engine_name == "null"]
-    if lukewarm:
-        facts = {"facts": {"cache": "lukewarm"}}
-        results = [
-            r.model_copy(update={"steps": tuple(s.model_copy(update=facts) for s in r.steps)})
-            for r in others[2].results
-        ]
-    gap = replace(others[2], results=results)
-    found = history([first, *others[:2], gap, *others[3:]])
+@pytest.mark.parametrize("kept", [True, False])
+def test_a_series_with_a_gap_is_drawn_and_left_out_for_otava(small: Suite, tmp_path: Path, kept: bool) -> None:
+    known = sides(small, NOISE)
+    only_null = replace(known[3], results=[r for r in known[3].results if r.engine_name == "null"])
+    known[3] = lukewarm(known[3], "load", "join") if kept else only_null
+    found = history(known)
     assert found.series[0].values[3] is None
     files.write(found, tmp_path)
     assert (tmp_path / "otava.csv").read_text().splitlines()[0] == "time,run,dbbench"
@@ -218,11 +220,7 @@ def test_a_series_with_a_gap_is_drawn_and_left_out_for_otava(small: Suite, tmp_p
 
 def test_what_is_of_another_sort_in_the_newest_run_alone_is_told(small: Suite) -> None:
     *older, last = sides(small, NOISE)
-    facts = {"facts": {"cache": "lukewarm"}}
-    results = [
-        r.model_copy(update={"steps": (r.steps[0].model_copy(update=facts), *r.steps[1:])}) for r in last.results
-    ]
-    found = history([*older, replace(last, results=results)])
+    found = history([*older, lukewarm(last, "load")])
     assert [series.step for series in found.series] == ["join"]
     told = "left out, of another sort than the newest's: Load of A in runs 1, 2, 3, 4, 5"
     assert told in " ".join(shown(found).split())
@@ -230,7 +228,7 @@ def test_what_is_of_another_sort_in_the_newest_run_alone_is_told(small: Suite) -
 
 
 def test_hostile_texts_are_escaped(small: Suite, tmp_path: Path) -> None:
-    known = sides(small, [one * (1.5 if n > 2 else 1) for n, one in enumerate(NOISE)])
+    known = sides(small, slower())
     for one in known:
         one.manifest.engines["a"]["title"] = "<script>alert(1)</script>|[x](http://y) @all #12"
     found = history(known)
@@ -240,8 +238,3 @@ def test_hostile_texts_are_escaped(small: Suite, tmp_path: Path) -> None:
     assert "&lt;script&gt;" in html
     table = "\n".join(words.markdown(found))
     assert "| `<script>alert(1)</script>¦[x](http://y) @all #12` |" in table
-
-
-def test_lines_of_a_change(small: Suite) -> None:
-    (first, _) = change_lines(slowed(small))
-    assert (first.engine, first.step, first.worse) == ("A", "Load", True)
