@@ -7,6 +7,7 @@ import subprocess
 import sys
 from pathlib import Path
 from typing import Any
+from unittest.mock import Mock
 
 import pytest
 
@@ -134,16 +135,10 @@ def test_an_option_reaches_the_kit(tmp_path: Path, monkeypatch: pytest.MonkeyPat
 
 def test_what_the_caller_asks_of_pytest_is_not_for_the_kit(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PYTEST_ADDOPTS", "-k nothing")
-    asked: list[str] = []
-
-    def run(*_command: object, env: dict[str, str], **_how: object) -> subprocess.CompletedProcess[bytes]:
-        asked.append(env["PYTEST_ADDOPTS"])
-        return subprocess.CompletedProcess([], 1, b"")
-
-    monkeypatch.setattr(subprocess, "run", run)
+    monkeypatch.setattr(subprocess, "run", run := Mock(return_value=subprocess.CompletedProcess([], 1, b"")))
     with pytest.raises(UserError, match="could not be run"):
         _run_kit("dict", {})
-    assert asked == [""]
+    assert [call.kwargs["env"]["PYTEST_ADDOPTS"] for call in run.call_args_list] == [""]
 
 
 def test_the_kit_leaves_no_table_of_objects_at_a_url(tmp_path: Path) -> None:

@@ -7,7 +7,7 @@ from dataclasses import replace
 from itertools import islice
 from pathlib import Path
 from typing import Any
-from unittest.mock import Mock
+from unittest.mock import Mock, patch
 
 import pyarrow as pa
 import pytest
@@ -120,24 +120,16 @@ def test_processes_are_told_all_and_tell_what_they_kept(context: StepContext) ->
 # Queries
 
 
-def test_each_call_takes_its_own_values_and_some_are_compared(
-    context: StepContext, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    prepared: list[str] = []
+def test_each_call_takes_its_own_values_and_some_are_compared(context: StepContext) -> None:
     prepare = SQLiteSession.prepare_call
-
-    def prepare_call(session: Any, sql: str, rows: int | None = None) -> Any:
-        prepared.append(sql)
-        return prepare(session, sql, rows)
-
-    monkeypatch.setattr(SQLiteSession, "prepare_call", prepare_call)
-    found = query.measure(QUERY, context)
+    with patch.object(SQLiteSession, "prepare_call", autospec=True, side_effect=prepare) as prepared:
+        found = query.measure(QUERY, context)
     assert (found.outcome, found.detail) == (Outcome.OK, "")
     assert len(found.samples) == 60
     assert len(found.warm_up) == QUERY.warm_up_calls == 1
     assert 5 <= found.facts["compared"] <= drawn_query.COMPARED
-    (sql,) = prepared
-    assert sql.count("?") == 2
+    (call,) = prepared.call_args_list
+    assert call.args[1].count("?") == 2
     query.check(QUERY, context)
 
 
@@ -213,21 +205,16 @@ def test_one_that_can_t_be_verified_names_nobody_who_answered(context: StepConte
 
 
 def test_its_plan_is_that_of_its_first_call_whoever_asks(context: StepContext) -> None:
-    asked = list[str]()
-
-    class Asked(type(context.session)):  # type: ignore[misc]  # whichever the engine has
-        def explain(self, sql: str) -> str:
-            asked.append(sql)
-            return str(super().explain(sql))
-
-    context.session.__class__ = Asked
+    session: Any = context.session
     step = changed(QUERY, clients=Clients(threads=2))
-    plans = {query.explain(step, replace(context, round=number)) for number in (1, 2)}
+    with patch.object(session, "explain", wraps=session.explain) as asked:
+        plans = {query.explain(step, replace(context, round=number)) for number in (1, 2)}
     assert len(plans) == 1
     drawn = drawn_calls(step, context).named(0, 2, [0])[0]
     assert plans.pop().startswith(f"with buyer = {drawn['buyer']}, ")
-    assert ":buyer" not in asked[0]
-    assert fetch(context.session, asked[0])
+    (sql,) = asked.call_args.args
+    assert ":buyer" not in sql
+    assert fetch(session, sql)
 
 
 def test_the_null_engine_steps_as_many_rows(files: Files, tmp_path: Path) -> None:
