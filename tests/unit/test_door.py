@@ -89,18 +89,16 @@ def test_an_unknown_name_is_refused() -> None:
         dbbench.engine.Sessions  # noqa: B018
 
 
-def test_the_door_alone_brings_nothing_heavy() -> None:
-    heavy = ("numpy", "pyarrow", "pydantic", "psutil")
-    code = f"import sys, dbbench.engine; print([name for name in {heavy} if name in sys.modules])"
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert done.stdout.strip() == "[]"
-
-
-def test_what_a_plugin_takes_at_its_top_brings_neither_numpy_nor_pyarrow() -> None:
-    code = (
-        "import sys; from dbbench.engine import Dialect, Options, Publication, SQLEngine, SQLSession, Tier;"
-        "print([name for name in ('numpy', 'pyarrow') if name in sys.modules])"
-    )
+@pytest.mark.parametrize(
+    ("taken", "heavy"),
+    [
+        ("import dbbench.engine", ["numpy", "pyarrow", "pydantic", "psutil"]),
+        ("from dbbench.engine import Dialect, Options, Publication, SQLEngine, SQLSession, Tier", ["numpy", "pyarrow"]),
+    ],
+    ids=["the door alone", "what a plugin takes at its top"],
+)
+def test_an_import_brings_nothing_heavy(taken: str, heavy: list[str]) -> None:
+    code = f"import sys; {taken}; print([name for name in {heavy} if name in sys.modules])"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "[]"
 

@@ -23,7 +23,7 @@ from dbbench.run.fleet import PROGRAM, Rounds, refuse_fleet
 from dbbench.run.plan import plan
 from dbbench.run.request import Request
 from dbbench.run.round_on_host import ROUND_ORDER, packed, serve
-from dbbench.suite.loader import find_suite, load_suite, parse_suite
+from dbbench.suite.model import Suite
 from tests.fabricated import MANY, Fake, fabricate
 from tests.unit.piped import piped
 
@@ -59,21 +59,14 @@ def test_hosts_that_are_unlike_are_told(tmp_path: Path) -> None:
     assert unlike.startswith("the hosts that ran rounds have different processors or memory")
 
 
-class Reports(list[Progress]):
-    """What was reported."""
-
-    def __call__(self, event: Progress) -> None:
-        self.append(event)
-
-
-def unfinished(path: Path) -> tuple[Run, Rounds, Reports]:
-    """A run of two rounds of which the second is finished in part."""
+def unfinished(path: Path) -> tuple[Run, Rounds, list[Progress]]:
+    """A run of two rounds of which the second is finished in part, and what is reported."""
     run = fabricate(path, TWO, rounds=2)
     trials = plan(run.suite, run.manifest.usable, rounds=2, seed=1)
     last = [trial for trial in trials if trial.round == 2][-1]
     (run.directory(last) / "result.json").unlink()
-    reports = Reports()
-    return run, Rounds(run, trials, reports), reports
+    reports = list[Progress]()
+    return run, Rounds(run, trials, reports.append), reports
 
 
 def word(trial: str, result: dict[str, Any], **files: bytes) -> HostReply:
@@ -154,34 +147,29 @@ def test_a_trial_that_would_time_out_again_is_not_sent(tmp_path: Path) -> None:
     atomic_json.write(file, result)
     again = next(trial for trial in trials if (trial.round, trial.engine) == (2, "slow"))
     (run.directory(again) / "result.json").unlink()
-    order = Rounds(run, trials, Reports()).orders()[2]
+    order = Rounds(run, trials, Mock()).orders()[2]
     assert "slow" not in {trial.engine for trial in order.trials}
     assert "not repeated: timeout in round 1" in str(run.result(again).steps[0].detail)
 
 
-INVOICES = load_suite(find_suite("invoices"))
-
-
-def test_what_can_be_spread_by_rounds() -> None:
-    refuse_fleet(INVOICES, (), budget=False)
+def test_what_can_be_spread_by_rounds(invoices: Suite) -> None:
+    refuse_fleet(invoices, (), budget=False)
 
 
 @pytest.mark.parametrize(
     ("urls", "budget", "why"), [(("postgresql",), False, "omit --url postgresql"), ((), True, "omit --precision")]
 )
-def test_what_is_no_work_for_a_fleet(urls: tuple[str, ...], budget: bool, why: str) -> None:
+def test_what_is_no_work_for_a_fleet(urls: tuple[str, ...], budget: bool, why: str, invoices: Suite) -> None:
     with pytest.raises(UserError, match=why):
-        refuse_fleet(INVOICES, urls, budget=budget)
+        refuse_fleet(invoices, urls, budget=budget)
 
 
-def test_an_answer_that_engines_give_is_no_work_for_a_fleet() -> None:
-    text = find_suite("invoices").read_text("utf-8")
-    suite = parse_suite(text, "suite.yaml")
-    (scenario,) = suite.scenarios
+def test_an_answer_that_engines_give_is_no_work_for_a_fleet(invoices: Suite) -> None:
+    (scenario,) = invoices.scenarios
     steps = tuple(
         step.model_copy(update={"answer": "agree"}) if step.name == "join-2" else step for step in scenario.steps
     )
-    changed = suite.model_copy(update={"scenarios": (scenario.model_copy(update={"steps": steps}),)})
+    changed = invoices.model_copy(update={"scenarios": (scenario.model_copy(update={"steps": steps}),)})
     with pytest.raises(UserError, match="can't compute the answer of join-2"):
         refuse_fleet(changed, (), budget=False)
 

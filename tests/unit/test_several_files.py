@@ -17,11 +17,6 @@ from dbbench.suite.dataset import Dataset
 from dbbench.suite.loader import parse_suite
 
 
-@pytest.fixture(autouse=True)
-def _cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("DBBENCH_CACHE", str(tmp_path / "cache"))
-
-
 def look(folder: Path, pattern: str) -> FoundTable:
     return look_at("t", pattern, files_of(pattern, folder))
 

@@ -4,7 +4,7 @@ A recorder stands for the connection: it keeps what is executed and gives prepar
 accepts a server may still refuse; so the engines say of themselves that no live server has run them.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any, Self
@@ -88,15 +88,10 @@ def test_a_limit_at_the_end_is_written_as_the_system_takes_it(sql: Dialect, dial
 
 
 @pytest.mark.parametrize(("sql", "dialect"), DIALECTS)
-def test_inserts_checks_and_deletes(sql: Dialect, dialect: str) -> None:
-    insert = sql.insert("Order", KINDS)
-    tree = parsed(insert, dialect)
+def test_inserts_and_deletes(sql: Dialect, dialect: str) -> None:
+    tree = parsed(sql.insert("Order", KINDS), dialect)
     assert len(list(tree.find_all(exp.Placeholder))) == len(KINDS.columns)
-    column = sql.quoted("Select")
-    parsed(f"SELECT COUNT(*), MIN({column}), MAX({column}), SUM({column}) FROM {sql.quoted('Order')}", dialect)
     parsed(sql.translate("DELETE FROM Order WHERE Id BETWEEN 1 AND 9", TABLES), dialect)
-    parsed(f"SELECT 1 FROM {sql.quoted('Order')} WHERE 1 = 0", dialect)
-    parsed(f"DROP TABLE {sql.quoted('Order')}", dialect)
 
 
 @pytest.mark.parametrize(("sql", "dialect"), DIALECTS)
@@ -329,14 +324,8 @@ def test_a_url_as_keywords(url: str, driver: str, expected: dict[str, str]) -> N
 
 
 def test_no_results_of_these_may_be_published() -> None:
-    engines: list[Callable[..., Any]] = [
-        sqlserver.SQLServer,
-        sqlserver.SQLServerPython,
-        oracle.Oracle,
-        SQLServerCompact,
-        VistaDB,
-    ]
+    engines: list[Any] = [sqlserver.SQLServer, sqlserver.SQLServerPython, oracle.Oracle, SQLServerCompact, VistaDB]
     for engine in engines:
-        assert engine.publication is Publication.FORBIDDEN  # type: ignore[attr-defined]
-        assert engine.publication_note  # type: ignore[attr-defined]
-        assert engine.unverified  # type: ignore[attr-defined]
+        assert engine.publication is Publication.FORBIDDEN
+        assert engine.publication_note
+        assert engine.unverified

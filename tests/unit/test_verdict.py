@@ -15,10 +15,10 @@ from tests.fabricated import FORBIDDEN, Fake, fabricate
 FAILED = {"join-1": (Outcome.FAILED, "no memory")}
 
 
-def shown(folder: Path, *fakes: Fake, rounds: int = 6, publish: bool = False) -> View:
+def shown(folder: Path, *fakes: Fake, suite: str = "invoices", rounds: int = 6, publish: bool = False) -> View:
     """Engines a, b, c ... in a run without noise."""
     named = dict(zip("abcdefgh", fakes, strict=False))
-    return view(fabricate(folder / "run", named, rounds=rounds, noise=0.0), publish=publish)
+    return view(fabricate(folder / "run", named, suite=suite, rounds=rounds, noise=0.0), publish=publish)
 
 
 @pytest.mark.parametrize(
@@ -27,10 +27,7 @@ def shown(folder: Path, *fakes: Fake, rounds: int = 6, publish: bool = False) ->
         ([Fake("A"), Fake("B", 2.5), Fake("C", 9.0)], "A is best; then B, ×2.50."),
         ([Fake("A"), Fake("B", 1.04), Fake("C", 9.0)], "A is best; then B, 4 % behind."),
         ([Fake("A"), Fake("B", 1.01)], "A and B tie."),
-        (
-            [Fake("A"), Fake("B", 1.01), Fake("C", 5.0), Fake("D", 9.0)],
-            "A and B tie; then C, ×5.00.",
-        ),
+        ([Fake("A"), Fake("B", 1.01), Fake("C", 5.0), Fake("D", 9.0)], "A and B tie; then C, ×5.00."),
         # B is close to both, but A and C are not.
         ([Fake("A"), Fake("B", 1.012), Fake("C", 1.03)], "A and B tie; then C, 3 % behind."),
         ([Fake(name, 1 + number / 1000) for number, name in enumerate("ABCDE")], "A, B and 3 others tie."),
@@ -101,16 +98,16 @@ def test_where_one_is_withheld_the_answer_is_of_those_that_are_shown(tmp_path: P
         found = shown(tmp_path / who, *fakes, publish=True)
         assert overall(found) == f"{who} has a figure to compare in every timed step."
     among = "the engines whose figures may be shown"
-    fakes = {"a": Fake("A"), "b": Fake("B", 2.0), "c": held}
-    several = fabricate(tmp_path / "run", fakes, suite="mixes", rounds=6)
-    assert overall(view(several, publish=True)).startswith(f"Fastest among {among} over 6 scenarios: A, 1.00×; then B")
+    known = (Fake("A"), Fake("B", 2.0), held)
+    several = shown(tmp_path, *known, suite="mixes", publish=True)
+    assert overall(several).startswith(f"Fastest among {among} over 6 scenarios: A, 1.00×; then B")
     lame = Fake("D", 0.1, bad={**FAILED, "session-store": FAILED["join-1"]})
     complete = "with a figure in every timed step"
-    one = shown(tmp_path / "one", *fakes.values(), lame, publish=True)
+    one = shown(tmp_path / "one", *known, lame, publish=True)
     assert overall(one).startswith(f"Fastest overall among {among}, {complete}: A")
-    several = fabricate(tmp_path / "lame", {**fakes, "d": lame}, suite="mixes", rounds=6)
-    for publish, first in ((True, f"{among}, {complete} over 6 scenarios: A"), (False, f"the engines {complete} over")):
-        assert overall(view(several, publish=publish)).startswith(f"Fastest among {first}")
+    several = shown(tmp_path / "lame", *known, lame, suite="mixes", publish=True)
+    assert overall(several).startswith(f"Fastest among {among}, {complete} over 6 scenarios: A")
+    assert overall(view(several.run)).startswith(f"Fastest among the engines {complete} over")
 
 
 @pytest.mark.parametrize(
@@ -155,14 +152,13 @@ def test_arrow_batches_alone_are_ranked(tmp_path: Path) -> None:
 
 
 def test_one_engine_of_several_scenarios_is_said_to_be_alone(tmp_path: Path) -> None:
-    found = view(fabricate(tmp_path / "run", {"a": Fake("A")}, suite="mixes", rounds=1))
+    found = shown(tmp_path, Fake("A"), suite="mixes", rounds=1)
     assert conclusion(found) == "A stands alone here, so there is nothing to compare it with."
 
 
 @pytest.mark.parametrize(("tier", "how"), [("power", "More"), ("memory", "Less")])
 def test_other_durability_than_asked_for_is_in_the_answer(tier: str, how: str, tmp_path: Path) -> None:
-    stores = {"a": Fake("A"), "b": Fake("B", 2.0, told={"tier": tier})}
-    found = view(fabricate(tmp_path / "run", stores, suite="mixes", rounds=6, noise=0.0)).scenarios[0]
+    found = shown(tmp_path, Fake("A"), Fake("B", 2.0, told={"tier": tier}), suite="mixes").scenarios[0]
     step = next(step for step in found.steps if not step.counted)
     assert finding(step) == f"A is best; then B, ×2.00. {how} durable than asked for: B at {tier}."
     assert verdict(found).endswith(f"{how} durable than asked for: B at {tier}.")
@@ -205,8 +201,7 @@ def test_those_that_tie_need_not_follow_one_another(tmp_path: Path) -> None:
 
 
 def test_what_fills_the_store_of_a_mix_does_not_count(tmp_path: Path) -> None:
-    fakes = {"a": Fake("A", {"fill-session-store": 50.0}), "b": Fake("B", 2.0)}
-    found = view(fabricate(tmp_path / "run", fakes, suite="mixes", rounds=6, noise=0.0))
+    found = shown(tmp_path, Fake("A", {"fill-session-store": 50.0}), Fake("B", 2.0), suite="mixes")
     scenario = found.scenarios[0]
     assert finding(scenario.step("fill-session-store")) == "B is best; then A, ×25.00."
     assert verdict(scenario).startswith(
@@ -214,7 +209,7 @@ def test_what_fills_the_store_of_a_mix_does_not_count(tmp_path: Path) -> None:
     )
     assert scenario.standings[0].mean_ratio == 1.0
     assert overall(found) == "Fastest over 6 scenarios: A, 1.00×; then B, 2.00× the best result on average."
-    few = view(fabricate(tmp_path / "few", {"a": Fake("A"), "b": Fake("B", 2.0)}, suite=found.run.suite.name, rounds=1))
+    few = shown(tmp_path / "few", Fake("A"), Fake("B", 2.0), suite="mixes", rounds=1)
     assert overall(few).startswith("Fastest over 6 scenarios, from too few rounds to be sure: A, 1.00×; then B, ")
     (win,) = wins(found.scenarios)
     assert (win.words, [margin for _, _, margin in win.steps]) == ("A", ["2.00×"] * 6)
