@@ -173,4 +173,4 @@ SYNTAX = {
         "3:8: title: the tag !!binary: expected a value without a tag"),
 }  # fmt: skip
 
-ALL = KEYS_AND_SHAPES | VALUES | NAMES | SYNTAX
+OF_ONE_VALUE = VALUES | NAMES | SYNTAX

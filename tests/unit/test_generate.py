@@ -169,10 +169,6 @@ def test_a_table_of_one_row_can_be_drawn() -> None:
     assert table(ZOO, "Child", scale=0.000_001).num_rows == 1
 
 
-def test_the_invoices_have_297_450_rows(invoices_data: Dataset) -> None:
-    assert sum(invoices_data.rows(name, 1) for name in invoices_data.tables) == 297_450
-
-
 @pytest.mark.parametrize(
     ("name", "first", "digest"),
     [
@@ -242,8 +238,7 @@ def test_quantiles_have_the_share_that_each_point_says_below_it(name: str, level
 
 
 @pytest.mark.parametrize(
-    ("name", "least", "greatest"),
-    [("Count", 1, 20), ("Tens", -50, 50), ("Money", -20, 150), ("Half", 0.5, 150), ("Tenth", 0, 1)],
+    ("name", "least", "greatest"), [("Count", 1, 20), ("Money", -20, 150), ("Half", 0.5, 150), ("Tenth", 0, 1)]
 )
 def test_quantiles_stay_within_their_points(name: str, least: float, greatest: float) -> None:
     drawn = values(name)

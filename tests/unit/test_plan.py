@@ -37,9 +37,8 @@ def test_every_round_visits_every_engine_once_in_each_scenario(two: Suite) -> No
 
 
 def test_rounds_differ_in_their_order(small: Suite) -> None:
-    found = orders(plan(small, ENGINES, rounds=5, seed=1))
-    assert len({tuple(engines) for engines in found.values()}) > 1
-    assert len({engines[0] for engines in orders(plan(small, ENGINES, rounds=50, seed=1)).values()}) == len(ENGINES)
+    found = orders(plan(small, ENGINES, rounds=50, seed=1))
+    assert {engines[0] for engines in found.values()} == {*ENGINES}
 
 
 def test_the_plan_depends_on_the_seed_alone(small: Suite) -> None:
