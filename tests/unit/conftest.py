@@ -20,6 +20,13 @@ def _reference_here() -> Iterator[None]:
         yield
 
 
+@pytest.fixture
+def own_cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """The folder of a cache of the test's own."""
+    monkeypatch.setenv("DBBENCH_CACHE", str(tmp_path / "cache"))
+    return tmp_path / "cache"
+
+
 @pytest.fixture(scope="session")
 def small_text() -> str:
     return (Path(__file__).parent / "small.yaml").read_text("utf-8")

@@ -16,14 +16,7 @@ from tests.conftest import Dbbench
 
 
 @pytest.fixture
-def root(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    folder = tmp_path / "cache"
-    monkeypatch.setenv("DBBENCH_CACHE", str(folder))
-    return folder
-
-
-@pytest.fixture
-def full(root: Path, tmp_path: Path, small: Suite) -> Path:
+def full(own_cache: Path, tmp_path: Path, small: Suite) -> Path:
     """A cache with one of each, made by those that make them."""
     materialise(next(iter(small.datasets.values())), scale=1, seed=1)
     server = tmp_path / "server"
@@ -37,13 +30,13 @@ def full(root: Path, tmp_path: Path, small: Suite) -> Path:
         return {"release": "1.3.2", "packages": {}, "files": {"driver.py": 6}}
 
     kept_folder.make(environments._folder("duckdb", "1.3"), "environment.json", fill)
-    (root / "jars").mkdir()
-    (root / "jars" / "a").write_text("a")
-    return root
+    (own_cache / "jars").mkdir()
+    (own_cache / "jars" / "a").write_text("a")
+    return own_cache
 
 
 @pytest.fixture
-def cache(root: Path, dbbench_here: Dbbench) -> Dbbench:
+def cache(own_cache: Path, dbbench_here: Dbbench) -> Dbbench:
     return partial(dbbench_here, "cache")
 
 
@@ -61,8 +54,8 @@ def test_all_that_is_made_is_listed_with_its_size(full: Path) -> None:
     assert found["server"].what.startswith("1 files")
 
 
-def test_a_cache_that_is_not_there_is_empty(root: Path, cache: Dbbench) -> None:
-    assert contents(root) == []
+def test_a_cache_that_is_not_there_is_empty(own_cache: Path, cache: Dbbench) -> None:
+    assert contents(own_cache) == []
     cache(status=0)
 
 

@@ -36,13 +36,6 @@ def things(small: Suite) -> Dataset:
 
 
 @pytest.fixture
-def cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A cache of the test's own."""
-    monkeypatch.setenv("DBBENCH_CACHE", str(tmp_path / "cache"))
-    return tmp_path / "cache"
-
-
-@pytest.fixture
 def drawn(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     """The tables that were drawn, one entry each time."""
     calls: list[str] = []
@@ -60,14 +53,14 @@ def fail(*_: Any, **__: Any) -> Iterator[pa.RecordBatch]:
     yield  # as the generator that it stands for, which fails once it is asked
 
 
-def test_files_hold_what_was_drawn(things: Dataset, cache: Path) -> None:
+def test_files_hold_what_was_drawn(things: Dataset, own_cache: Path) -> None:
     files = materialise(things, scale=2)
     for name in things.tables:
         assert files.table(name).equals(pa.Table.from_batches(batches(things, name, scale=2)))
         assert list(files.stream(name)) == list(batches(things, name, scale=2))
 
 
-def test_the_manifest_has_the_check_values_of_each_column(things: Dataset, cache: Path) -> None:
+def test_the_manifest_has_the_check_values_of_each_column(things: Dataset, own_cache: Path) -> None:
     manifest = materialise(things, scale=0.5).manifest
     (amounts,) = [pa.Table.from_batches(batches(things, "Child", scale=0.5)).column("Amount").to_pylist()]
     assert (manifest["scale"], manifest["seed"]) == (0.5, 7)
@@ -77,7 +70,7 @@ def test_the_manifest_has_the_check_values_of_each_column(things: Dataset, cache
     assert columns["Amount"] == {"min": str(min(amounts)), "max": str(max(amounts)), "sum": str(sum(amounts))}
 
 
-def test_a_second_call_draws_nothing(things: Dataset, cache: Path, drawn: list[str]) -> None:
+def test_a_second_call_draws_nothing(things: Dataset, own_cache: Path, drawn: list[str]) -> None:
     first = materialise(things)
     assert drawn == ["Parent", "Child"]
     assert materialise(things) == first
@@ -86,11 +79,11 @@ def test_a_second_call_draws_nothing(things: Dataset, cache: Path, drawn: list[s
 
 
 @pytest.mark.parametrize("how", [{"scale": 2}, {"seed": 8}])
-def test_another_scale_or_seed_is_another_dataset(how: dict[str, Any], things: Dataset, cache: Path) -> None:
+def test_another_scale_or_seed_is_another_dataset(how: dict[str, Any], things: Dataset, own_cache: Path) -> None:
     assert materialise(things, **how) != materialise(things)
 
 
-def test_another_definition_is_another_dataset(things: Dataset, cache: Path) -> None:
+def test_another_definition_is_another_dataset(things: Dataset, own_cache: Path) -> None:
     parent = things.tables["Parent"].model_copy(update={"rows": 11})
     other = things.model_copy(update={"tables": {**things.tables, "Parent": parent}})
     assert materialise(other) != materialise(things)
@@ -106,7 +99,7 @@ print(materialise(load_suite(find_suite("invoices")).datasets["invoices"], scale
 """
 
 
-def test_two_processes_at_once_end_with_one_whole_dataset(cache: Path, invoices_data: Dataset) -> None:
+def test_two_processes_at_once_end_with_one_whole_dataset(own_cache: Path, invoices_data: Dataset) -> None:
     processes = [
         subprocess.Popen([sys.executable, "-c", DRAW], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
         for _ in range(2)
@@ -121,13 +114,13 @@ def test_two_processes_at_once_end_with_one_whole_dataset(cache: Path, invoices_
     directories = {process.communicate(timeout=60)[0].strip() for process in processes}
     assert [process.returncode for process in processes] == [0, 0]
     (directory,) = directories
-    assert os.listdir(cache) == [Path(directory).name]
+    assert os.listdir(own_cache) == [Path(directory).name]
     found = Files(Path(directory)).table("Charges")
     assert found.equals(pa.Table.from_batches(batches(invoices_data, "Charges", scale=0.2)))
 
 
 def test_a_run_that_was_second_takes_the_first_ones_files(
-    things: Dataset, cache: Path, monkeypatch: pytest.MonkeyPatch
+    things: Dataset, own_cache: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def overtaken(dataset: Dataset, table: str, **how: Any) -> Iterator[pa.RecordBatch]:
         with monkeypatch.context() as once:
@@ -137,16 +130,16 @@ def test_a_run_that_was_second_takes_the_first_ones_files(
 
     monkeypatch.setattr(on_disk, "batches", overtaken)
     assert materialise(things) == overtaken.first  # type: ignore[attr-defined]
-    assert len(os.listdir(cache)) == 1
+    assert len(os.listdir(own_cache)) == 1
 
 
-def test_old_folders_of_runs_that_were_killed_are_swept(things: Dataset, cache: Path) -> None:
+def test_old_folders_of_runs_that_were_killed_are_swept(things: Dataset, own_cache: Path) -> None:
     for name, age in [(".making-old", DAY + 60), (".making-young", DAY - 60), ("kept", 9 * DAY)]:
-        (cache / name).mkdir(parents=True)
-        (cache / name / "Parent.arrow").write_bytes(b"half")
-        os.utime(cache / name, (time.time() - age,) * 2)
+        (own_cache / name).mkdir(parents=True)
+        (own_cache / name / "Parent.arrow").write_bytes(b"half")
+        os.utime(own_cache / name, (time.time() - age,) * 2)
     files = materialise(things)
-    assert set(os.listdir(cache)) == {".making-young", "kept", files.directory.name}
+    assert set(os.listdir(own_cache)) == {".making-young", "kept", files.directory.name}
 
 
 def test_a_cache_that_cannot_be_written_is_told(
@@ -158,21 +151,23 @@ def test_a_cache_that_cannot_be_written_is_told(
         materialise(things)
 
 
-def test_a_full_disk_is_told_and_leaves_nothing(things: Dataset, cache: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_full_disk_is_told_and_leaves_nothing(
+    things: Dataset, own_cache: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(on_disk, "batches", fail)
     with pytest.raises(UserError, match=r"No space left on device; make room there, .* DBBENCH_CACHE$"):
         materialise(things)
-    assert os.listdir(cache) == []
+    assert os.listdir(own_cache) == []
 
 
-def test_an_interrupt_leaves_nothing(things: Dataset, cache: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_interrupt_leaves_nothing(things: Dataset, own_cache: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def interrupted(*_: Any, **__: Any) -> Iterator[pa.RecordBatch]:
         raise KeyboardInterrupt
 
     monkeypatch.setattr(on_disk, "batches", interrupted)
     with pytest.raises(KeyboardInterrupt):
         materialise(things)
-    assert os.listdir(cache) == []
+    assert os.listdir(own_cache) == []
 
 
 def test_csv_bytes_are_the_bytes_that_export_writes(
@@ -268,7 +263,7 @@ def test_an_export_under_a_file_is_told(things: Dataset, tmp_path: Path) -> None
 
 
 def test_a_dataset_larger_than_the_disk_is_refused_before_it_is_drawn(
-    things: Dataset, cache: Path, drawn: list[str], monkeypatch: pytest.MonkeyPatch
+    things: Dataset, own_cache: Path, drawn: list[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(shutil, "disk_usage", lambda _: shutil._ntuple_diskusage(10**9, 10**9, 100))  # type: ignore[attr-defined]
     with pytest.raises(
@@ -276,4 +271,4 @@ def test_a_dataset_larger_than_the_disk_is_refused_before_it_is_drawn(
     ):
         materialise(things)
     assert not drawn
-    assert not cache.exists()
+    assert not own_cache.exists()

@@ -23,15 +23,12 @@ from dbbench.suite.steps.search import SearchStep
 from dbbench.workloads.context import StepContext
 from dbbench.workloads.search import check_loaded, judged, own_words, refuse_unknown, searches
 
+pytestmark = pytest.mark.usefixtures("own_cache")
+
 CHANCE = random.Random(1)
 WORDS = [f"w{'abcdefgh'[n % 8]}{'ijklmnop'[n // 8]}" for n in range(64)]
 PLAIN = [" ".join(CHANCE.choices(WORDS, range(64, 0, -1), k=9)) for _ in range(40_000)]
 OTHER = ["The <b>cat</b>, can't:\n don't!", "Über Straße", "猫 と 犬 cat", "", "snake_case x2"]
-
-
-@pytest.fixture(autouse=True)
-def _cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("DBBENCH_CACHE", str(tmp_path / "cache"))
 
 
 def given(**more: Any) -> dict[str, Any]:
@@ -179,4 +176,4 @@ def test_too_few_texts_for_a_scale_are_told(tmp_path: Path) -> None:
 def test_places_that_no_word_has_are_told(tmp_path: Path) -> None:
     files = made(tmp_path, ["one two three"])
     with pytest.raises(Unsupported, match="the texts have 3 different words: too few for those of `among`"):
-        next(searches(SearchStep.model_validate({**step().model_dump(), "match": {"all": {}}}), files, "1").words())
+        next(searches(step(match={"all": {}}), files, "1").words())
