@@ -10,10 +10,10 @@ from typing import Any
 import pytest
 from rich.console import Console
 
+from dbbench.analysis import publication
 from dbbench.analysis.comparability import Side
 from dbbench.analysis.compare import compare
 from dbbench.analysis.gate import gated
-from dbbench.analysis.publication import ALLOWED, CONDITIONS, FORBIDDEN, terms
 from dbbench.engine.traits import Publication
 from dbbench.errors import UserError
 from dbbench.report.export.page_data import page_data
@@ -23,14 +23,13 @@ from dbbench.report.terminal import comparison, progress, run
 from dbbench.report.write import USUAL, write_report
 from dbbench.results.outcome import Outcome
 from dbbench.results.run_directory import Run
-from dbbench.results.trial import Progress, Trial, TrialResult
-from tests.fabricated import Fake, fabricate
+from dbbench.results.trial import Progress, Trial
+from tests.fabricated import FORBIDDEN, Fake, fabricate
 
-CLAUSE = "Benchmark clause 5(e)"
-FORBIDS = {"publication": "forbidden", "publication_note": CLAUSE}
+CLAUSE = FORBIDDEN["publication_note"]
 #: Its figures lie between those of "slow" and "slower" in every step, wherever it does anything.
 TELLING = 1.234567
-SECRET = Fake("Secret DB (driver)", TELLING, size=34.56789e6, probed=FORBIDS, plans={"join-1": "Scan cost=1234567"})
+SECRET = Fake("Secret DB (driver)", TELLING, size=34.56789e6, probed=FORBIDDEN, plans={"join-1": "Scan cost=1234567"})
 OTHERS = {
     "quick": Fake("Quick", 0.5, size=20e6, plans={"join-1": "Seek"}),
     "slow": Fake("Slow", 1.0, size=30e6),
@@ -84,7 +83,7 @@ def published(tmp_path_factory: pytest.TempPathFactory) -> Run:
 
 
 def test_the_words_are_those_of_the_contract() -> None:
-    assert {ALLOWED, CONDITIONS, FORBIDDEN, "unknown"} == set(Publication)
+    assert {publication.ALLOWED, publication.CONDITIONS, publication.FORBIDDEN, "unknown"} == set(Publication)
 
 
 def told_of_it(shown: View) -> set[str]:
@@ -154,15 +153,15 @@ def test_the_reason_for_which_a_run_was_ended_is_cut_where_it_may_speak_of_an_in
 
 
 def test_its_place_in_the_order_stays(published: Run) -> None:
-    for shown, word in ((view(published), ""), (view(published, publish=True), f"withheld: {CLAUSE}")):
+    public = view(published, publish=True)
+    for shown, word in ((view(published), ""), (public, f"withheld: {CLAUSE}")):
         for step in shown.scenarios[0].steps:
             assert [line.row.engine for line in step.lines] == ["quick", "slow", "secret", "slower"]
             assert step.lines[2].value.startswith(word)
         assert [item.engine for item in shown.scenarios[0].standings] == ["quick", "slow", "secret", "slower"]
-    line = view(published, publish=True).scenarios[0].steps[0].lines[2]
-    assert (line.rank, line.interval, line.ratio, line.details, line.share) == ("", "", "", (), "")
-    ranks = [line.rank for line in view(published, publish=True).scenarios[0].steps[0].lines]
-    assert ranks == ["1", "2-3", "", "3-4"]
+    lines = public.scenarios[0].steps[0].lines
+    assert (lines[2].interval, lines[2].ratio, lines[2].details, lines[2].share) == ("", "", (), "")
+    assert [line.rank for line in lines] == ["1", "2-3", "", "3-4"]
 
 
 def test_the_page_has_these_ranks_and_recounts_none(published: Run) -> None:
@@ -173,12 +172,11 @@ def test_the_page_has_these_ranks_and_recounts_none(published: Run) -> None:
 
 def test_ranks_leave_room_for_it_where_the_order_alone_does_not_say_on_which_side_it_is(tmp_path: Path) -> None:
     engines = {
-        "a": Fake("A", 1.0), "x": Fake("X", 1.001, probed=FORBIDS), "b": Fake("B", 1.002), "c": Fake("C", 2.0),
-        "y": Fake("Y", 1.999, probed=FORBIDS), "d": Fake("D", 9.0),
+        "a": Fake("A", 1.0), "x": Fake("X", 1.001, probed=FORBIDDEN), "b": Fake("B", 1.002), "c": Fake("C", 2.0),
+        "y": Fake("Y", 1.999, probed=FORBIDDEN), "d": Fake("D", 9.0),
     }  # fmt: skip
-    run = fabricate(tmp_path / "run", engines, rounds=6, noise=0.0001)
-    step = view(run, publish=True).scenarios[0].step("join-1")
-    found = [(line.row.engine, line.rank) for line in step.lines]
+    shown = view(fabricate(tmp_path / "run", engines, rounds=6, noise=0.0001), publish=True)
+    found = [(line.row.engine, line.rank) for line in shown.scenarios[0].step("join-1").lines]
     assert found == [("a", "1-4"), ("x", ""), ("b", "1-4"), ("y", ""), ("c", "4-5"), ("d", "6")]
 
 
@@ -219,7 +217,7 @@ def test_where_it_is_the_best_the_ratios_are_to_the_best_that_is_shown(tmp_path:
 
 def test_a_long_clause_is_cut_in_the_line_and_stands_whole_once(tmp_path: Path) -> None:
     clause = "The licence terms of Secret DB: results of a benchmark test may be disclosed with prior consent only"
-    secret = replace(SECRET, probed={**FORBIDS, "publication_note": clause})
+    secret = replace(SECRET, probed={**FORBIDDEN, "publication_note": clause})
     run = fabricate(tmp_path / "run", {**OTHERS, "secret": secret}, rounds=2)
     shown = view(run, publish=True)
     assert shown.scenarios[0].steps[0].lines[2].value == "withheld: The licence terms of Secret DB: results of a …"
@@ -231,8 +229,7 @@ def test_a_long_clause_is_cut_in_the_line_and_stands_whole_once(tmp_path: Path) 
 
 def test_a_failure_is_named_without_its_reason(tmp_path: Path) -> None:
     secret = replace(SECRET, bad={"join-2": (Outcome.TIMEOUT, "stopped after 600 s (--trial-timeout)")})
-    run = fabricate(tmp_path / "run", {**OTHERS, "secret": secret}, rounds=2)
-    shown = view(run, publish=True)
+    shown = view(fabricate(tmp_path / "run", {**OTHERS, "secret": secret}, rounds=2), publish=True)
     (line,) = shown.scenarios[0].step("join-2").failed
     assert (line.value, detail(line.row)) == ("timeout", f"withheld: {CLAUSE}")
     assert "600" not in terminal(shown)
@@ -240,18 +237,17 @@ def test_a_failure_is_named_without_its_reason(tmp_path: Path) -> None:
 
 
 def test_an_engine_that_could_not_be_run_has_nothing_to_be_withheld(tmp_path: Path) -> None:
-    absent = Fake("Absent", probed={**FORBIDS, "status": "unavailable", "detail": "no server", "install": "--url x"})
-    run = fabricate(tmp_path / "run", {**OTHERS, "absent": absent}, rounds=2)
-    shown = view(run, publish=True)
+    absent = Fake("Absent", probed={**FORBIDDEN, "status": "unavailable", "detail": "no server", "install": "--url x"})
+    shown = view(fabricate(tmp_path / "run", {**OTHERS, "absent": absent}, rounds=2), publish=True)
     assert shown.missing == (("absent", "no server; --url x"),)
     assert shown.remarks == ()
 
 
 def test_where_all_are_withheld_a_report_is_made_all_the_same(tmp_path: Path) -> None:
-    run = fabricate(tmp_path / "run", {"secret": SECRET}, rounds=2)
-    assert (tmp_path / "run" / "publish" / "report" / "index.html") in write_report(view(run, publish=True))
-    assert "withheld" in terminal(view(run, publish=True))
-    assert view(run, publish=True).scenarios[0].step("join-1").measure == "s, less is better"
+    shown = view(fabricate(tmp_path / "run", {"secret": SECRET}, rounds=2), publish=True)
+    assert (tmp_path / "run" / "publish" / "report" / "index.html") in write_report(shown)
+    assert "withheld" in terminal(shown)
+    assert shown.scenarios[0].step("join-1").measure == "s, less is better"
 
 
 # What stands beside
@@ -275,10 +271,8 @@ def test_conditions_and_withheld_clauses_stand_under_every_chart(tmp_path: Path)
 def test_an_engine_of_which_nothing_is_known_is_published_with_a_warning(tmp_path: Path) -> None:
     run = fabricate(tmp_path / "run", {**OTHERS, "some": Fake("Some", probed={"publication": "unknown"})}, rounds=2)
     shown = view(run, publish=True)
-    assert (
-        "whether the licence of Some lets its figures be published is not known: look before you publish"
-        in shown.warnings
-    )
+    unknown = "whether the licence of Some lets its figures be published is not known: look before you publish"
+    assert unknown in shown.warnings
     assert any(line.row.engine == "some" and line.row.value for line in shown.scenarios[0].steps[0].lines)
     assert not any("publish" in warning for warning in view(run).warnings)
 
@@ -291,16 +285,14 @@ def test_a_report_with_figures_that_may_not_be_published_says_so(published: Run)
 
 def test_the_server_that_answered_tells_whether_it_may_be_published(tmp_path: Path) -> None:
     engines = {
-        "any": Fake(
-            "SQLAlchemy", probed={"publication": "unknown"}, told={"title": "Oracle 23 (SQLAlchemy)", **FORBIDS}
-        ),
-        "odd": Fake("Odd", probed=FORBIDS, told={"publication": "allowed", "publication_note": ""}),
+        "any": Fake("Any", probed={"publication": "unknown"}, told={"title": "Oracle 23 (SQLAlchemy)", **FORBIDDEN}),
+        "odd": Fake("Odd", probed=FORBIDDEN, told={"publication": "allowed", "publication_note": ""}),
     }
     run = fabricate(tmp_path / "run", engines, rounds=1)
-    found = terms(run.manifest, run.results())
+    found = publication.terms(run.manifest, run.results())
     assert {name: each.status for name, each in found.items()} == {"any": "forbidden", "odd": "allowed"}
-    (line, _) = view(run, publish=True).scenarios[0].steps[0].lines
-    assert (line.row.title, line.withheld) == ("Oracle 23 (SQLAlchemy)", True) or not line.withheld
+    lines = view(run, publish=True).scenarios[0].steps[0].lines
+    assert {line.row.title: line.withheld for line in lines} == {"Oracle 23 (SQLAlchemy)": True, "Odd": False}
 
 
 # The folder
@@ -334,14 +326,18 @@ def test_the_json_says_what_is_withheld(published: Run) -> None:
 # While it runs
 
 
-def test_the_progress_of_a_run_does_not_tell_how_long_its_trials_took(published: Run) -> None:
+def told_of_trials(run: Run, *engines: str, **more: Any) -> str:
+    """What is told while a run for publication goes on, of a trial of each of the engines, which took 123.4 s."""
     out = io.StringIO()
-    with progress.watched(Console(file=out, width=80), published, publish=True) as report:
-        for engine in ("slow", "secret"):
-            result = TrialResult(id="1", scenario_name="invoices", engine_name=engine, round=1, steps=(), seconds=123.4)
+    with progress.watched(Console(file=out, width=80), run, publish=True) as report:
+        for engine in engines:
             trial = Trial("1", "invoices", engine, 1)
-            report(Progress(trial, 1, 9, result=result, seconds_left=765.0))
-    slow, secret = out.getvalue().splitlines()
+            report(Progress(trial, 1, 9, result=trial.result((), seconds=123.4, **more), seconds_left=765.0))
+    return out.getvalue()
+
+
+def test_the_progress_of_a_run_does_not_tell_how_long_its_trials_took(published: Run) -> None:
+    slow, secret = told_of_trials(published, "slow", "secret").splitlines()
     assert "123.4 s" in slow
     assert "123" not in secret
     assert "left" not in slow + secret
@@ -349,22 +345,14 @@ def test_the_progress_of_a_run_does_not_tell_how_long_its_trials_took(published:
 
 def test_a_server_that_turns_out_to_forbid_it_is_kept_silent_about_too(tmp_path: Path) -> None:
     run = fabricate(tmp_path / "run", {"any": Fake("Any", probed={"publication": "unknown"})}, rounds=1)
-    result = TrialResult(
-        id="1", scenario_name="invoices", engine_name="any", round=1, engine=FORBIDS, steps=(), seconds=123.4
-    )
-    out = io.StringIO()
-    with progress.watched(Console(file=out, width=80), run, publish=True) as report:
-        report(Progress(Trial("1", "invoices", "any", 1), 1, 9, result=result, seconds_left=123.4))
-    assert "123" not in out.getvalue()
+    said = told_of_trials(run, "any", engine=FORBIDDEN)
+    assert "123" not in said
+    assert "left" not in said
 
 
 def test_nor_that_of_one_that_has_answered_in_a_run_that_goes_on(tmp_path: Path) -> None:
-    run = fabricate(tmp_path / "run", {"a": Fake("A"), "any": Fake("Any", told=FORBIDS)}, rounds=1)
-    out = io.StringIO()
-    with progress.watched(Console(file=out, width=80), run, publish=True) as report:
-        result = TrialResult(id="1", scenario_name="invoices", engine_name="a", round=1, steps=(), seconds=1.0)
-        report(Progress(Trial("1", "invoices", "a", 1), 1, 9, result=result, seconds_left=123.4))
-    assert "left" not in out.getvalue()
+    run = fabricate(tmp_path / "run", {"a": Fake("A"), "any": Fake("Any", told=FORBIDDEN)}, rounds=1)
+    assert "left" not in told_of_trials(run, "a")
 
 
 # Comparing
