@@ -15,6 +15,7 @@ from dbbench.datasets.records import RecordSet
 from dbbench.suite.dataset import Records
 
 ROWS = 20_000
+RANDOM = pa.array(np.frombuffer(random.Random(1).randbytes(8 * ROWS), np.int64))
 
 
 @pytest.fixture(autouse=True)
@@ -29,11 +30,10 @@ def files(**columns: Any) -> Any:
 
 
 def test_nobody_keeps_random_numbers_in_less_than_they_take() -> None:
-    drawn = pa.array(np.frombuffer(random.Random(1).randbytes(8 * ROWS), np.int64))
-    least = too_few(files(number=drawn), ["table"], 128)
+    least = too_few(files(number=RANDOM), ["table"], 128)
     assert 0.9 * 8 * ROWS <= least * BETTER <= 1.1 * 8 * ROWS
-    assert too_few(files(number=drawn), ["table"], least - 1) == least
-    assert not too_few(files(number=drawn), ["table"], least)
+    assert too_few(files(number=RANDOM), ["table"], least - 1) == least
+    assert not too_few(files(number=RANDOM), ["table"], least)
 
 
 def test_few_words_take_what_tells_them_apart_and_random_texts_what_they_take() -> None:
@@ -50,7 +50,7 @@ def test_numbers_that_follow_one_another_take_next_to_nothing() -> None:
 
 
 def test_a_table_is_compressed_once() -> None:
-    drawn = files(number=pa.array(np.frombuffer(random.Random(1).randbytes(8 * ROWS), np.int64)))
+    drawn = files(number=RANDOM)
     least = too_few(drawn, ["table"], 128)
     drawn.stream = None
     assert too_few(drawn, ["table"], 128) == least > 0

@@ -1,7 +1,6 @@
 """Commits that can't have reached the disk, by what the kernel counted of a step."""
 
 import os
-from dataclasses import dataclass
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -19,31 +18,16 @@ from dbbench.workloads import promises
 SHOWS, NOTHING = Sync(2.7, 4096), Sync(0.0, 0)
 
 
-@dataclass
-class Fake:
-    """An engine of which nothing but its promise counts."""
-
-    directory: Path
-    tier: Tier = Tier.POWER
-    url: str = ""
-    is_null: bool = False
-
-    def info(self) -> Any:
-        return self
-
-    def processes(self) -> list[int]:
-        return []
-
-
-def below(monkeypatch: pytest.MonkeyPatch, waits: int | None, written: int | None, **more: Any) -> str:
-    shows = more.pop("shows", SHOWS)
-    opened = more.pop("opened", [])
-    step: Any = more.pop("step", SimpleNamespace(kind="keyvalue"))
+def below(
+    monkeypatch: pytest.MonkeyPatch, waits: int | None, written: int | None, *, shows: Sync | None = SHOWS,
+    opened: Any = (), step: Any = None, tier: Tier = Tier.POWER, url: str = "", does_work: bool = True,
+) -> str:  # fmt: skip
+    """What is said of 100 commits of an engine of which nothing but its promise counts."""
     monkeypatch.setattr(promises, "sync_probe", lambda _folder: shows)
     monkeypatch.setattr(promises, "processes", lambda _engine: [None])
     monkeypatch.setattr(promises, "opened_by", lambda _process: opened)
-    engine = Fake(Path("folder"), **more)
-    context = SimpleNamespace(engine=engine, does_work=not engine.is_null, files=None, tables={})
+    engine = SimpleNamespace(directory=Path("folder"), url=url, info=lambda: SimpleNamespace(tier=tier))
+    context = SimpleNamespace(engine=engine, does_work=does_work, files=None, tables={})
     return promises.below_floor(step, context, 100, Reading(0.0, written, waits))  # type: ignore[arg-type]
 
 
@@ -72,7 +56,7 @@ def test_a_thread_that_ends_takes_no_waits_of_others_with_it() -> None:
     assert usage([os.getppid()]).theirs.keys() >= {f"/proc/{os.getppid()}/task/{os.getppid()}/status"}
 
 
-@pytest.mark.parametrize("more", [{"tier": Tier.PROCESS}, {"url": "db://host"}, {"is_null": True}])
+@pytest.mark.parametrize("more", [{"tier": Tier.PROCESS}, {"url": "db://host"}, {"does_work": False}])
 def test_nothing_is_asked_of_an_engine_that_promises_nothing_here(
     monkeypatch: pytest.MonkeyPatch, more: dict[str, Any]
 ) -> None:

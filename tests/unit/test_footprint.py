@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from dbbench.analysis.footprint import footprint, size_parts
+from dbbench.analysis.footprint import Footprint, footprint, size_parts
 from dbbench.engine.size import File, Size, files_in
 from dbbench.suite.model import Scenario
 from dbbench.workloads.size import parts
@@ -46,6 +46,12 @@ def life(number: int, *, churn: int | None = 300) -> Any:
     )  # fmt: skip
 
 
+def measured(name: str, results: list[Any], csv_bytes: int | None = 400) -> Footprint:
+    found = footprint(LIFE, name, "a", "A", results, csv_bytes)
+    assert found is not None
+    return found
+
+
 def test_a_file_that_goes_while_files_are_counted_is_none(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "kept").write_text("1")
     monkeypatch.setattr("os.walk", lambda folder: [(folder, [], ["gone", "kept"])])
@@ -54,17 +60,13 @@ def test_a_file_that_goes_while_files_are_counted_is_none(tmp_path: Path, monkey
 
 def test_a_size_counts_what_was_written_since_the_size_before() -> None:
     results = [life(1), life(2), life(3)]
-    first = footprint(LIFE, "first", "a", "A", results, 400)
-    second = footprint(LIFE, "second", "a", "A", results, 400)
-    assert first is not None
-    assert second is not None
+    first, second = measured("first", results), measured("second", results)
     assert (first.written, first.given, first.amplification) == (1200, 400, 3)
     assert (second.written, second.given, second.amplification) == (300, 100, 3)
 
 
 def test_figures_are_medians_over_rounds() -> None:
-    found = footprint(LIFE, "first", "a", "A", [life(1), life(2), life(3)], 401)
-    assert found is not None
+    found = measured("first", [life(1), life(2), life(3)], 401)
     assert (found.value, found.allocated, found.before_flush) == (802, 411, 803)
     assert (found.per_row, found.csv_ratio) == (802 / 50, 2)
     assert found.heap is None
@@ -77,14 +79,11 @@ def test_an_engine_or_step_without_a_size_has_no_footprint() -> None:
 
 @pytest.mark.parametrize("written", [None, 0])
 def test_a_system_that_counts_nothing_gives_no_amplification(written: int | None) -> None:
-    found = footprint(LIFE, "second", "a", "A", [life(1, churn=written)], 400)
-    assert found is not None
-    assert found.amplification is None
+    assert measured("second", [life(1, churn=written)]).amplification is None
 
 
 def test_nothing_known_is_nothing_told() -> None:
-    found = footprint(LIFE, "first", "a", "A", [trial("a", 1, step("first", 5.0, facts={}))], None)
-    assert found is not None
+    found = measured("first", [trial("a", 1, step("first", 5.0, facts={}))], None)
     assert (found.per_row, found.csv_ratio, found.amplification, found.before_flush) == (None, None, None, None)
 
 
@@ -103,9 +102,7 @@ def test_growth_is_that_of_what_the_data_cost() -> None:
         return size(name, value, 0, size_parts={"both": value, "reserved": reserved, "empty": 8})
 
     results = [trial("a", 1, sized("first", 1000, 50), sized("second", 1100, 9000))]
-    first, second = (footprint(LIFE, name, "a", "A", results, 400) for name in ("first", "second"))
-    assert first is not None
-    assert second is not None
+    first, second = measured("first", results), measured("second", results)
     assert (first.grown, second.grown, second.grown_share, second.per_added_row) == (None, 100, 0.1, None)
     assert (second.reserved, second.empty) == (9000, 8)
 
@@ -114,15 +111,11 @@ def test_an_added_row_costs_what_the_data_grew_by() -> None:
     def sized(name: str, value: int, rows: int) -> Any:
         return size(name, value, 0, size_parts={"both": value}, rows=rows, compact_seconds=0.5)
 
-    second = footprint(
-        LIFE, "second", "a", "A", [trial("a", 1, sized("first", 1000, 50), sized("second", 1300, 60))], 400
-    )
-    assert second is not None
+    second = measured("second", [trial("a", 1, sized("first", 1000, 50), sized("second", 1300, 60))])
     assert (second.grown, second.per_added_row, second.compact_seconds) == (300, 30, 0.5)
 
 
 def test_a_run_without_parts_has_its_files_and_no_growth() -> None:
-    second = footprint(LIFE, "second", "a", "A", [life(1)], 400)
-    assert second is not None
+    second = measured("second", [life(1)])
     assert (second.total, second.reserved, second.grown) == (460, None, None)
     assert size_parts({"files": [_file(5)]}) == {"both": 5}  # type: ignore[list-item]

@@ -1,17 +1,17 @@
 """Which trial runs when, and how much of a suite a first look runs."""
 
-import datetime
 from collections import defaultdict
 from pathlib import Path
 
 import pytest
 
-from dbbench.results.run_directory import Manifest, Run
+from dbbench.results.run_directory import Run
 from dbbench.results.trial import Trial
 from dbbench.run.plan import plan
 from dbbench.suite.loader import builtin_suites, find_suite, load_suite
 from dbbench.suite.model import Suite
 from dbbench.suite.steps.base import Clients
+from tests.unit.test_summary import manifest
 
 ENGINES = ["sqlite", "duckdb", "firebird", "null", "sqlite+apsw"]
 
@@ -97,9 +97,5 @@ def test_a_suite_that_says_nothing_stays_as_it_is(small: Suite) -> None:
 def test_a_run_is_read_as_it_was_run(tmp_path: Path, quick: bool) -> None:
     path = find_suite("contention")
     suite = load_suite(path)
-    manifest = Manifest(
-        dbbench="0.1", suite=suite.name, created=datetime.datetime.now(datetime.UTC), engines={}, rounds=1,
-        scale=1.0, seed=1, limits={}, machine={}, quick=quick,
-    )  # fmt: skip
-    Run.create(tmp_path / "run", manifest, suite, path.read_text())
+    Run.create(tmp_path / "run", manifest({}).model_copy(update={"quick": quick}), suite, path.read_text())
     assert {clients.processes for clients in all_clients(Run.open(tmp_path / "run").suite)} == {1 if quick else 4}

@@ -5,6 +5,7 @@ import shutil
 import subprocess
 import sys
 import time
+from itertools import chain, repeat
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -14,6 +15,7 @@ import pytest
 
 from dbbench.errors import UserError
 from dbbench.results.outcome import Outcome
+from dbbench.results.trial import TrialResult
 from dbbench.run import copies
 from dbbench.run.choice import _sized, trial_seconds
 from dbbench.run.data import check_room
@@ -27,14 +29,8 @@ GB = 10**9
 
 def free(monkeypatch: pytest.MonkeyPatch, *sizes: int) -> None:
     """Have the disk so many bytes free at each look, at last the last of them."""
-    left = list(sizes)
-    usage = SimpleNamespace(free=0)
-
-    def look(_path: object) -> SimpleNamespace:
-        usage.free = left.pop(0) if len(left) > 1 else left[0]
-        return usage
-
-    monkeypatch.setattr(shutil, "disk_usage", look)
+    looks = chain(sizes, repeat(sizes[-1]))
+    monkeypatch.setattr(shutil, "disk_usage", lambda _path: SimpleNamespace(free=next(looks)))
 
 
 def test_data_larger_than_the_disk_is_refused_and_what_may_fit_is_not(
@@ -83,10 +79,16 @@ def test_a_trial_ends_before_the_disk_is_full(
             ending = supervisor._watch(worker, time.monotonic() + 60)
         finally:
             worker.kill()
-    assert supervisor._ending(ending, 0) == (
-        Outcome.DISK_FULL,
-        f"stopped with less than {left} MB free where the run is",
-    )
+    said = f"stopped with less than {left} MB free where the run is"
+    assert supervisor._ending(ending, 0) == (Outcome.DISK_FULL, said)
+
+
+def result_of(folder: Path, record: object) -> TrialResult:
+    """The result of a trial whose worker ended with such a record."""
+    order(folder)
+    (folder / "steps.json").write_text(json.dumps(record))
+    (folder / "stderr.txt").touch()
+    return Supervisor(folder)._result("ended", 0, [], {})
 
 
 @pytest.mark.parametrize(
@@ -103,12 +105,7 @@ def test_a_trial_ends_before_the_disk_is_full(
     ],
 )
 def test_an_engine_that_has_no_space_left_did_not_fail(tmp_path: Path, detail: str, outcome: Outcome) -> None:
-    order(tmp_path)
-    (tmp_path / "steps.json").write_text(
-        json.dumps({"steps": [{"name": "fill", "outcome": "failed", "detail": detail}]})
-    )
-    (tmp_path / "stderr.txt").touch()
-    (step,) = Supervisor(tmp_path)._result("ended", 0, [], {}).steps
+    (step,) = result_of(tmp_path, {"steps": [{"name": "fill", "outcome": "failed", "detail": detail}]}).steps
     assert (step.outcome, step.detail) == (outcome, detail)
 
 
@@ -116,11 +113,8 @@ def test_an_engine_that_has_no_space_left_did_not_fail(tmp_path: Path, detail: s
     ("ended", "remarks"), [(True, ()), (False, ("after its last step: the process ended itself with status 0",))]
 )
 def test_a_driver_that_ends_the_process_is_told(tmp_path: Path, ended: bool, remarks: tuple[str, ...]) -> None:
-    order(tmp_path)
     record = {"steps": [{"name": "fill", "outcome": "ok"}], "ended": ended}
-    (tmp_path / "steps.json").write_text(json.dumps(record))
-    (tmp_path / "stderr.txt").touch()
-    assert Supervisor(tmp_path)._result("ended", 0, [], {}).remarks == remarks
+    assert result_of(tmp_path, record).remarks == remarks
 
 
 def test_a_clock_that_is_set_back_costs_no_result(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -151,9 +145,6 @@ supervisor.Supervisor(Path(sys.argv[1])).run()"""
     ],
 )
 def test_a_record_that_cannot_be_read_is_the_outcome_of_its_steps(tmp_path: Path, record: object, why: str) -> None:
-    order(tmp_path)
-    (tmp_path / "steps.json").write_text(json.dumps(record))
-    (tmp_path / "stderr.txt").touch()
-    (step,) = Supervisor(tmp_path)._result("ended", 0, [], {}).steps
+    (step,) = result_of(tmp_path, record).steps
     assert step.outcome is Outcome.FAILED
     assert why in step.detail

@@ -19,7 +19,7 @@ from dbbench.errors import NotVerified, RunError, ServerFailed, WrongAnswer
 from dbbench.host import atomic_json, plain_file, processes
 from dbbench.results.outcome import Outcome
 from dbbench.results.run_directory import Run
-from dbbench.results.trial import TrialResult
+from dbbench.results.trial import StepResult, TrialResult
 from dbbench.run import copies, runner, supervision
 from dbbench.run.copies import AskedCopies, Copies, Verdict
 from dbbench.run.plan import Ready, trials_of
@@ -37,11 +37,7 @@ from tests.unit.orders import FILL, order
 FAKES = {"one": Fake("One"), "two": Fake("Two")}
 Left = Callable[[dict[str, Any]], None]
 Again = Callable[..., list[TrialResult]]
-STEPS = (
-    FILL,
-    "kind: mix, name: mixed, title: Mixed, weights: {update: 1}, rate: {per_second: 10000000, seconds: 0.002}",
-    "kind: keyvalue, name: read, title: Read, operation: read",
-)
+READ = "kind: keyvalue, name: read, title: Read, operation: read"
 
 
 @pytest.fixture
@@ -76,6 +72,14 @@ def again(run: Run, invoices_files: Files, monkeypatch: pytest.MonkeyPatch) -> A
     return go_on
 
 
+def recorded(folder: Path, *steps: str, plugin: str = "null") -> Any:
+    """What a worker here records of a trial."""
+    order(folder, *steps).model_copy(update={"plugin": plugin}).write(folder)
+    (folder / "work").mkdir(exist_ok=True)
+    Worker(folder).run()
+    return json.loads((folder / "steps.json").read_text())
+
+
 def test_a_result_that_cannot_be_read_is_the_outcome_of_its_trial(run: Run, again: Again) -> None:
     def tell_a_long_title(result: dict[str, Any]) -> None:
         if result["engine_name"] == "one":
@@ -93,10 +97,8 @@ def test_a_result_that_cannot_be_read_is_the_outcome_of_its_trial(run: Run, agai
 
 def test_what_a_full_disk_ended_runs_again(run: Run, again: Again) -> None:
     first, *_ = run.results()
-    step = {**first.steps[0].model_dump(mode="json"), "outcome": "disk full", "value": None, "unit": ""}
-    atomic_json.write(
-        run.path / "trials" / first.id / "result.json", {**first.model_dump(mode="json"), "steps": [step]}
-    )
+    step = StepResult(name=first.steps[0].name, outcome=Outcome.DISK_FULL)
+    first.model_copy(update={"steps": (step,)}).write(run.path / "trials" / first.id)
     assert [result.id for result in again()] == [first.id]
     assert again() == []
 
@@ -126,16 +128,12 @@ def test_a_trial_that_timed_out_or_did_nothing_is_not_repeated(
     run: Run, again: Again, steps: list[tuple[str, str]], left: list[tuple[str, str]]
 ) -> None:
     first, second = sorted((each for each in run.results() if each.engine_name == "one"), key=lambda each: each.round)
-    found_steps = [{"name": f"step-{at}", "outcome": what, "detail": why} for at, (what, why) in enumerate(steps)]
-    atomic_json.write(
-        run.path / "trials" / first.id / "result.json", {**first.model_dump(mode="json"), "steps": found_steps}
+    found_steps = tuple(
+        StepResult(name=f"step-{at}", outcome=Outcome(what), detail=why) for at, (what, why) in enumerate(steps)
     )
+    first.model_copy(update={"steps": found_steps}).write(run.path / "trials" / first.id)
     shutil.rmtree(run.path / "trials" / second.id)
-
-    def run_it(_result: dict[str, Any]) -> None:
-        raise AssertionError("it was run again")
-
-    (found,) = again(run_it)
+    (found,) = again(Mock(side_effect=AssertionError("it was run again")))
     assert (found.id, found.seconds) == (second.id, 0)
     assert [(step.outcome, step.detail) for step in found.steps] == left
 
@@ -317,10 +315,7 @@ def test_a_copy_that_is_not_checked_is_removed(tmp_path: Path, monkeypatch: pyte
     monkeypatch.setattr(AskedCopies, "offered", True)
     monkeypatch.setattr(AskedCopies, "take", lambda _: (tmp_path / "work" / "copy").mkdir() or "")
     monkeypatch.setattr(keyvalue, "check", wrong)
-    order(tmp_path).model_copy(update={"plugin": "sqlite"}).write(tmp_path)
-    (tmp_path / "work").mkdir()
-    Worker(tmp_path).run()
-    (step,) = json.loads((tmp_path / "steps.json").read_text())["steps"]
+    (step,) = recorded(tmp_path, plugin="sqlite")["steps"]
     assert (step["outcome"], step["detail"]) == ("wrong", "records are missing")
     assert not (tmp_path / "work" / "copy").exists()
 
@@ -331,11 +326,9 @@ def test_commits_that_are_missing_beside_files_elsewhere_take_the_rank(
     monkeypatch.setattr(AskedCopies, "offered", True)
     monkeypatch.setattr(AskedCopies, "take", lambda _: "")
     monkeypatch.setattr(AskedCopies, "check", lambda *_: Verdict(wrong="records are missing"))
-    order(tmp_path).model_copy(update={"plugin": "sqlite"}).write(tmp_path)
     (tmp_path / "work" / "tmp").mkdir(parents=True)
     (tmp_path / "work" / "tmp" / "one").write_bytes(b"x")
-    Worker(tmp_path).run()
-    record = json.loads((tmp_path / "steps.json").read_text())
+    record = recorded(tmp_path, plugin="sqlite")
     (step,) = record["steps"]
     assert (step["outcome"], step["facts"]["copy"].partition(",")[0]) == ("ok", "missing in the copy")
     missing = "acknowledged commits were missing in a copy of its folder, and it has files elsewhere: "
@@ -385,10 +378,7 @@ def test_what_was_written_is_seen_anew_though_a_later_step_is_unsupported(
     seen: list[Sequence[str]] = []
     monkeypatch.setattr(after, "check", lambda _context, wrote, _again: seen.append(wrote) or {})
     more = "kind: keyvalue, name: more, title: More, operation: update, duration: 1, clients: {threads: 51}"
-    order(tmp_path, FILL, more, *STEPS[2:]).model_copy(update={"plugin": "sqlite"}).write(tmp_path)
-    (tmp_path / "work").mkdir()
-    Worker(tmp_path).run()
-    record = json.loads((tmp_path / "steps.json").read_text())
+    record = recorded(tmp_path, FILL, more, READ, plugin="sqlite")
     assert [step["outcome"] for step in record["steps"]] == ["ok", "unsupported", "not run"]
     assert (seen, record["ended"]) == ([["fill"]], True)
 
@@ -407,10 +397,7 @@ def test_what_could_not_be_made_at_a_url_is_not_removed(tmp_path: Path, monkeypa
 
     monkeypatch.setattr(registry, "load", lambda _name: Theirs)
     monkeypatch.setenv(VARIABLE, "theirs://host")
-    order(tmp_path)
-    (tmp_path / "work").mkdir()
-    Worker(tmp_path).run()
-    record = json.loads((tmp_path / "steps.json").read_text())
+    record = recorded(tmp_path)
     assert (record["steps"][0]["detail"], record["made"]) == ("RuntimeError: there is one already", False)
     assert not Theirs.removed
 
@@ -440,17 +427,11 @@ def test_a_lost_connection_that_cannot_be_closed_costs_its_step_alone(
             return Lost(self.held)
 
     monkeypatch.setattr(registry, "load", lambda _name: Loses)
-    order(tmp_path, FILL, "kind: keyvalue, name: lost, title: Lost, operation: read", STEPS[2])
-    (tmp_path / "work").mkdir()
-    Worker(tmp_path).run()
-    steps = json.loads((tmp_path / "steps.json").read_text())["steps"]
+    steps = recorded(tmp_path, FILL, READ.replace("name: read", "name: lost"), READ)["steps"]
     assert [step["outcome"] for step in steps] == ["ok", "failed", "ok"]
 
 
-def test_a_saturated_step_leaves_its_data_to_those_after_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("DBBENCH_CACHE", str(tmp_path / "cache"))
-    order(tmp_path, *STEPS)
-    (tmp_path / "work").mkdir()
-    Worker(tmp_path).run()
-    steps = json.loads((tmp_path / "steps.json").read_text())["steps"]
+def test_a_saturated_step_leaves_its_data_to_those_after_it(tmp_path: Path) -> None:
+    mixed = "kind: mix, name: mixed, title: Mixed, weights: {update: 1}, rate: {per_second: 10000000, seconds: 0.002}"
+    steps = recorded(tmp_path, FILL, mixed, READ)["steps"]
     assert [step["outcome"] for step in steps] == ["ok", "saturated", "ok"]
