@@ -1,6 +1,5 @@
 """The command line: what it writes, and what it says to a mistake."""
 
-import contextlib
 import csv
 import errno
 import json
@@ -9,13 +8,12 @@ import subprocess
 import sys
 import tracemalloc
 from pathlib import Path
-from typing import Any
 from unittest.mock import Mock
 
 import pytest
 
 from dbbench.host import plain_file
-from tests.conftest import environment, run_here, small_disk, summary
+from tests.conftest import environment, run_here, run_suite, small_disk, summary
 from tests.trials_here import no_null_engine, trials_here
 
 STEPS = ["bulk-insert", "database-size", "join-1", "join-2", "insert-1", "scan-1", "scan-2", "scan-3"]
@@ -50,76 +48,62 @@ def test_too_few_rounds_for_ranks_are_named_before_the_first_trial(run) -> None:
     assert " ".join(run[1].stdout.split()).startswith(words)
 
 
-def test_the_terminal_fits_80_columns(run) -> None:
+def test_without_a_terminal_it_prints_plain_text_of_80_columns(run) -> None:
+    assert "\x1b[" not in run[1].stdout
+    assert "1/4 round 1/2" in run[1].stdout
     assert max(len(line) for line in run[1].stdout.splitlines()) <= 80
 
 
 def test_the_report_has_a_chart_for_each_step_in_both_formats(run) -> None:
     names = {path.name for path in (run[0] / "report").iterdir()}
-    for stem in (*STEPS, "overview"):
-        assert {f"invoices-{stem}.svg", f"invoices-{stem}.png"} <= names
     page = (run[0] / "report" / "index.md").read_text()
     for stem in (*STEPS, "overview"):
+        assert {f"invoices-{stem}.svg", f"invoices-{stem}.png"} <= names
         assert f"(invoices-{stem}.svg)" in page
     manifest = json.loads((run[0] / "run.json").read_text())
     for words in ("seed 2006", manifest["machine"]["cpu"], "SQLite", "mib = 64", manifest["created"][:10]):
         assert words in page
 
 
-def test_a_report_is_drawn_without_any_engine(run, tmp_path: Path) -> None:
+def test_a_report_is_drawn_without_any_engine(run, dbbench, tmp_path: Path) -> None:
     """A process in which every driver is missing."""
     (tmp_path / "sitecustomize.py").write_text(
         "import sys\nfor name in ('duckdb', 'apsw', 'sqlite3', 'firebird'):\n    sys.modules[name] = None\n"
     )
     before = (run[0] / "summary.csv").read_text()
     (run[0] / "summary.csv").unlink()
-    env = environment()
-    env["PYTHONPATH"] = str(tmp_path)
-    command = [sys.executable, "-m", "dbbench", "report", str(run[0]), "--format", "csv,svg,md,html"]
-    done = subprocess.run(command, env=env, capture_output=True, text=True, check=False)
-    assert done.returncode == 0, done.stderr
+    dbbench("report", str(run[0]), "--format", "csv,svg,md,html", plugins=(str(tmp_path),), status=0)
     assert (run[0] / "summary.csv").read_text() == before
-
-
-def test_report_formats(run, dbbench_here) -> None:
-    dbbench_here("report", str(run[0]), "--format", "csv", status=0)
-    done = dbbench_here("report", str(run[0]), "--format", "csv,bmp", status=2)
-    assert "unknown format 'bmp'" in done.stderr
 
 
 MISTAKES = {
     "unknown suite": (["suite", "invoice"], "there is no suite 'invoice'; did you mean 'invoices'?"),
     "no suite": (["suite"], "name a suite"),
-    "missing file": (["suite", "nowhere.yaml"], "there is no file nowhere.yaml"),
-    "a directory": (["suite", "folder"], "folder is a directory"),
-    "not utf-8": (["suite", "latin.yaml"], "latin.yaml: not UTF-8 at byte 5"),
     "empty": (["suite", "empty.yaml"], "empty.yaml:1:1: the file is empty"),
-    "tabs": (["suite", "tabs.yaml"], "tabs.yaml:2:1"),
-    "duplicate key": (["suite", "twice.yaml"], "twice.yaml:2:1: dbbench: expected each key once (it stands in line 1 too)"),
     "unknown engine": (["suite", "invoices", "-e", "sqllite"], "there is no engine 'sqllite'; did you mean 'sqlite'?"),
     "unknown option": (["suite", "invoices", "-e", "sqlite", "--set", "sqlite.cach_mib=1"], "did you mean 'cache_mib'?"),
     "bad option value": (["suite", "invoices", "-e", "sqlite", "--set", "sqlite.cache_mib=x"], "cache_mib"),
     "option of another": (["suite", "invoices", "-e", "sqlite", "--set", "duckdb.threads=1"], "not among the engines"),
     "option without value": (["suite", "invoices", "--set", "sqlite"], "is not ENGINE.OPTION=VALUE"),
     "scale 0": (["suite", "invoices", "--scale", "0"], "0.0 is not in the range 0<x<=10000"),
-    "scale below 0": (["suite", "invoices", "--scale", "-1"], "-1.0 is not in the range 0<x<=10000"),
     "scale nan": (["suite", "invoices", "--scale", "nan"], "nan is not a number"),
-    "scale text": (["suite", "invoices", "--scale", "big"], "'big' is not a valid float"),
     "rounds 0": (["suite", "invoices", "--rounds", "0"], "0 is not in the range"),
     "quick and rounds": (["suite", "invoices", "--quick", "--rounds", "3"], "--quick is one round"),
     "seed below 0": (["suite", "invoices", "--seed", "-1"], "-1 is not in the range 0<=x<=9223372036854775807"),
     "memory": (["suite", "invoices", "--trial-memory", "4"], "is not a size like 500MiB"),
     "memory without end": (["suite", "invoices", "--trial-memory", f"{'9' * 310}GB"], "is not a size like 500MiB"),
     "time without end": (["suite", "invoices", "--time-limit", f"{'9' * 310}s"], "is not a time like 90s"),
-    "timeout": (["suite", "invoices", "--trial-timeout", "0"], "0"),
+    "timeout": (["suite", "invoices", "--trial-timeout", "0"], "0.0 is not in the range 0<x<=10000000"),
     "format": (["suite", "invoices", "--format", "csv,gif"], "unknown format 'gif'"),
+    "two variants of a name": (["suite", "invoices", "-e", "sqlite@a", "-e", "sqlite@a"],
+        "dbbench: there are two variants called sqlite@a; give one of them another label"),
     "null alone": (["suite", "invoices", "-e", "null"], "no engine to run"),
     "existing run": (["suite", "invoices", "-e", "sqlite", "--out", "folder"], "folder already exists"),
-    "out is a file": (["suite", "invoices", "-e", "sqlite", "--out", "empty.yaml"], "empty.yaml already exists"),
     "out under a file": (["suite", "invoices", "-e", "sqlite", "--scale", "0.05", "--out", "empty.yaml/run"], "can't be written"),
     "resume nothing": (["suite", "--resume", "nowhere"], "nowhere is not a run directory"),
     "resume and more": (["suite", "--resume", "folder", "--seed", "3"], "omit --seed"),
     "unknown command": (["sweet"], "No such command"),
+    "format of a report": (["report", "folder", "--format", "csv,bmp"], "unknown format 'bmp'"),
     "report of nothing": (["report", "folder"], "folder is not a run directory"),
     "dataset to a file": (["dataset", "invoices", "--scale", "0.01", "--out", "empty.yaml"], "can't be written"),
     "check nothing": (["check"], "name the files to check"),
@@ -134,9 +118,6 @@ def test_a_mistake_is_one_clear_message(dbbench_here, tmp_path: Path, mistake: s
     (tmp_path / "folder").mkdir()
     (tmp_path / "folder" / "file").touch()
     (tmp_path / "empty.yaml").touch()
-    (tmp_path / "latin.yaml").write_bytes(b"name:\xe9\n")
-    (tmp_path / "tabs.yaml").write_text("dbbench: 1\n\tname: x\n")
-    (tmp_path / "twice.yaml").write_text("dbbench: 1\ndbbench: 1\n")
     before = sorted(tmp_path.rglob("*"))
     done = dbbench_here(*arguments, status=2)
     assert words in " ".join(done.stderr.split())
@@ -159,49 +140,44 @@ def test_a_full_disk_is_told_before_anything_is_written(dbbench_here, tmp_path: 
         assert not list(disk.iterdir())
 
 
-def test_a_disk_that_fills_is_the_engines_outcome_or_a_clear_end(dbbench_here, tmp_path: Path) -> None:
+def test_a_disk_that_fills_is_the_engines_outcome_or_a_clear_end(tmp_path: Path) -> None:
     """Room enough by the estimate, then taken away while the run goes on."""
     with small_disk(tmp_path, "24m") as disk:
-        words = ("--scale", "0.05", "--quick", "--format", "csv", "--out", "disk/run")
         with no_null_engine(), trials_here("sqlite"):
-            dbbench_here(
-                "suite", "invoices", "-e", "faulty-fills", "-e", "sqlite", *words, plugins=("faulty",), status=1
-            )
-        rows = summary(disk / "run")
+            rows = summary(run_suite(disk, "invoices", ("faulty-fills", "sqlite"), "--scale", "0.05"))
         row = rows["join-2", "faulty-fills"]  # seldom the supervisor sees the disk before the engine does
         assert row["outcome"] == "disk full"
         assert "No space left" in row["detail"] or "free where the run is" in row["detail"]
         assert rows["join-2", "sqlite"]["outcome"] == "ok"
 
 
+NO_MEMORY = "there is not enough memory; free some, raise the limit (ulimit -v)"
+NO_THREAD = "no further thread can be started; raise the limit of processes (ulimit -u)"
+
+
 @pytest.mark.parametrize(
     ("raised", "told"),
     [
-        (MemoryError(), True),
-        (ImportError("libX.so: failed to map segment from shared object"), True),
-        (OSError(errno.ENOMEM, os.strerror(errno.ENOMEM)), True),
-        (RuntimeError("another error"), False),
+        (MemoryError(), NO_MEMORY),
+        (ImportError("libX.so: failed to map segment from shared object"), NO_MEMORY),
+        (OSError(errno.ENOMEM, os.strerror(errno.ENOMEM)), NO_MEMORY),
+        (RuntimeError("can't start new thread"), NO_THREAD),
     ],
-    ids=repr,
+    ids=["memory", "library", "system call", "thread"],
 )
-def test_too_little_memory_is_told_in_one_line(
-    raised: Exception, told: bool, dbbench_here, monkeypatch: pytest.MonkeyPatch
+def test_what_the_system_refuses_is_told_in_one_line_with_its_remedy(
+    raised: Exception, told: str, dbbench_here, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def load(_path: Path) -> Any:
-        raise raised
-
-    monkeypatch.setattr("dbbench.suite.loader.load_suite", load)
-    with contextlib.nullcontext() if told else pytest.raises(RuntimeError, match="another error"):
-        done = dbbench_here("describe", "invoices")
-        assert (done.returncode, done.stderr.count("\n")) == (2, 1)
-        assert done.stderr.startswith("dbbench: there is not enough memory; free some, raise the limit (ulimit -v)")
-
-
-def test_a_thread_too_many_is_told_with_its_own_remedy(dbbench_here, monkeypatch: pytest.MonkeyPatch) -> None:
-    refused = RuntimeError("can't start new thread")
-    monkeypatch.setattr("dbbench.suite.loader.load_suite", Mock(side_effect=refused))
+    monkeypatch.setattr("dbbench.suite.loader.load_suite", Mock(side_effect=raised))
     done = dbbench_here("describe", "invoices", status=2)
-    assert done.stderr.startswith("dbbench: no further thread can be started; raise the limit of processes (ulimit -u)")
+    assert done.stderr.count("\n") == 1
+    assert done.stderr.startswith(f"dbbench: {told}")
+
+
+def test_another_error_is_no_lack_of_memory(dbbench_here, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("dbbench.suite.loader.load_suite", Mock(side_effect=RuntimeError("another error")))
+    with pytest.raises(RuntimeError, match="another error"):
+        dbbench_here("describe", "invoices")
 
 
 def test_a_small_file_is_read_into_little_memory(tmp_path: Path) -> None:
@@ -265,14 +241,7 @@ def test_dataset_writes_what_can_be_checked(dbbench_here, tmp_path: Path) -> Non
     assert rows[0]["ShipDate"].endswith("T00:00:00")
     again = dbbench_here("dataset", "invoices", "--out", "data", status=2)
     assert "already exists" in again.stderr
-    assert (
-        dbbench_here("dataset", "invoices", "--scale", "0.1", "--format", "parquet", "--out", "other").returncode == 0
-    )
+    dbbench_here("dataset", "invoices", "--scale", "0.1", "--format", "parquet", "--out", "other", status=0)
     assert sorted(path.name for path in (tmp_path / "other").iterdir()) == [
         "Charges.parquet", "Invoice.parquet", "Packages.parquet", "Shipment.parquet",
     ]  # fmt: skip
-
-
-def test_plain_output_when_not_on_a_terminal(run) -> None:
-    assert "\x1b[" not in run[1].stdout
-    assert "1/4 round 1/2" in run[1].stdout
