@@ -6,7 +6,6 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import ProcessPoolExecutor
-from contextlib import contextmanager
 from functools import partial
 from multiprocessing import get_context
 from pathlib import Path
@@ -28,7 +27,7 @@ from dbbench.suite.steps.base import Clients
 from dbbench.testing.suite_text import suite_text
 from dbbench_plugins.null import Null
 from tests.cluster import AHEAD, elsewhere
-from tests.conftest import Dbbench, everything_written
+from tests.conftest import Dbbench, Opened, everything_written
 from tests.network import ip
 from tests.trials_here import no_null_engine
 from tests.waiting import until
@@ -54,14 +53,6 @@ SUITE = suite_text(
 )
 #: A lost host is to be told within so many seconds, on a busy machine, and its clients would go on for longer.
 WITHIN, LONG = 60.0, 600.0
-
-
-@contextmanager
-def null(folder: Path) -> Iterator[Null]:
-    engine = Null(Setup(folder, Tier.MEMORY))
-    engine.open()
-    yield engine
-    engine.close()
 
 
 def for_seconds(seconds: float) -> Job:
@@ -161,8 +152,9 @@ def test_hosts_of_this_machine_listen_to_nothing_but_dask() -> None:
 
 
 @pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGSTOP])
-def test_a_host_that_is_killed_or_stands_still(tmp_path: Path, number: signal.Signals) -> None:
-    with null(tmp_path) as engine, Hosts(Place("local:2", 2)) as hosts:
+def test_a_host_that_is_killed_or_stands_still(opened: Opened, number: signal.Signals) -> None:
+    engine = opened(Null, Tier.MEMORY)
+    with Hosts(Place("local:2", 2)) as hosts:
         before = psutil.Process().children()
         host = next(each for each in before if "dbbench.cluster.local" in each.cmdline())
         said = lost_by(hosts, engine, lambda: host.send_signal(number))
@@ -171,8 +163,9 @@ def test_a_host_that_is_killed_or_stands_still(tmp_path: Path, number: signal.Si
     assert not [each for each in before if each.is_running() and "dbbench.cluster.local" in each.cmdline()]
 
 
-def test_a_client_that_fails_is_told_with_its_host(tmp_path: Path) -> None:
-    with null(tmp_path) as engine, Hosts(Place("local:1", 1)) as hosts:
+def test_a_client_that_fails_is_told_with_its_host(opened: Opened) -> None:
+    engine = opened(Null, Tier.MEMORY)
+    with Hosts(Place("local:1", 1)) as hosts:
         with pytest.raises(Unsupported, match="spread evenly"):
             Hosts.drive(_of_three(hosts), engine, engine.connect(), for_seconds(1), Clients(processes=2))
         found = hosts.drive(engine, engine.connect(), for_seconds(0.2), Clients(threads=2))
@@ -192,8 +185,9 @@ def _of_three(hosts: Hosts) -> Hosts:
 # Hosts elsewhere
 
 
-def test_hosts_behind_tls_with_another_clock_and_a_link_that_drops(tmp_path: Path) -> None:
-    with null(tmp_path) as engine, elsewhere(tmp_path) as (place, link), Hosts(place) as hosts:
+def test_hosts_behind_tls_with_another_clock_and_a_link_that_drops(tmp_path: Path, opened: Opened) -> None:
+    engine = opened(Null, Tier.MEMORY)
+    with elsewhere(tmp_path) as (place, link), Hosts(place) as hosts:
         found = hosts.drive(engine, engine.connect(), for_seconds(0.5), Clients(processes=2))
         readings = [each.readings for each in hosts.hosts]
         told = hosts.take_facts()

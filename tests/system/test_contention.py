@@ -6,7 +6,6 @@ import threading
 import time
 from contextlib import nullcontext
 from pathlib import Path
-from typing import cast
 
 import psutil
 import pytest
@@ -14,7 +13,7 @@ import pytest
 from dbbench.datasets.cache import materialise
 from dbbench.engine import registry
 from dbbench.engine.base import Setup
-from dbbench.engine.sql.session import SQLSession, fetch
+from dbbench.engine.sql.session import fetch
 from dbbench.host import atomic_json
 from dbbench.results.outcome import Outcome, described
 from dbbench.suite.loader import find_suite, load_suite
@@ -23,7 +22,7 @@ from dbbench.suite.steps.contention import ContentionStep
 from dbbench.testing.contract import usable
 from dbbench.workloads import contention
 from dbbench.workloads.context import StepContext
-from tests.conftest import Rows, run_suite, small_disk, summary
+from tests.conftest import Opened, Rows, run_suite, small_disk, summary
 from tests.trials_here import no_null_engine, trials_here
 
 pytestmark = pytest.mark.matrix
@@ -138,16 +137,13 @@ def test_the_system_counts_what_we_count(served: Path, engine: str) -> None:
     assert "Then and now" in text
 
 
-def test_a_locked_table_of_a_shared_cache_is_tried_again(tmp_path: Path) -> None:
+def test_a_locked_table_of_a_shared_cache_is_tried_again(opened: Opened, tmp_path: Path) -> None:
     """No busy timeout waits for it. In a cache of its own the reader finds no lock, and a writer waits."""
     found = {}
     for cache in ("private", "shared"):
-        folder = tmp_path / cache
-        folder.mkdir()
-        engine = registry.load("sqlite")(Setup(folder, Tier.PROCESS, {"cache": cache, "busy_seconds": 0}))
-        engine.open()
+        engine = opened("sqlite", folder=tmp_path / cache, cache=cache, busy_seconds=0)
         assert engine.settings()["cache"] == cache
-        one, other = (cast("SQLSession", engine.connect()) for _ in range(2))
+        one, other = engine.connect(), engine.connect()
         one.execute("CREATE TABLE Thing (Id INTEGER)")
         one.begin()
         one.execute("INSERT INTO Thing VALUES (1)")
@@ -159,9 +155,6 @@ def test_a_locked_table_of_a_shared_cache_is_tried_again(tmp_path: Path) -> None
                 found[cache, number] = other.retry_reason(exc)
             other.rollback()
         one.rollback()
-        for session in (one, other):
-            session.close()
-        engine.close()
     assert found == {("private", 0): "lock timeout", ("shared", 0): "locked table", ("shared", 1): "locked table"}
 
 
@@ -192,11 +185,9 @@ def test_a_disk_that_fills_in_the_middle(tmp_path: Path) -> None:
     assert "full" in detail or "disk I/O error" in detail
 
 
-def test_a_driver_that_holds_pythons_lock_lets_the_thread_go_on_that_has_the_databases(tmp_path: Path) -> None:
+def test_a_driver_that_holds_pythons_lock_lets_the_thread_go_on_that_has_the_databases(opened: Opened) -> None:
     """While one of its threads waited for the database it would keep all others from ending their transactions."""
-    usable("libsql")
-    engine = registry.load("libsql")(Setup(tmp_path, Tier.PROCESS, {"busy_seconds": 300}))
-    engine.open()
+    engine = opened("libsql", busy_seconds=300)
     first, second = engine.connect(), engine.connect()
     first.begin()
     waiting = threading.Thread(target=second.begin)
@@ -206,5 +197,3 @@ def test_a_driver_that_holds_pythons_lock_lets_the_thread_go_on_that_has_the_dat
     waiting.join(200)  # or the other one would give up, after 300 s
     assert not waiting.is_alive()
     second.commit()
-    for each in (first, second, engine):
-        each.close()

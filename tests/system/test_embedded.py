@@ -3,13 +3,12 @@
 import json
 import subprocess
 import sys
-from pathlib import Path
 
 import pytest
 
-from dbbench.engine.base import Setup
 from dbbench.suite.model import Tier
 from dbbench.testing.contract import usable
+from tests.conftest import Opened
 
 pytestmark = pytest.mark.matrix
 
@@ -44,15 +43,11 @@ def test_a_plugin_tells_its_title_without_its_driver() -> None:
 
 @pytest.mark.parametrize("name", ["sqlite", "sqlite+apsw", "libsql", "turso"])
 @pytest.mark.parametrize("tier", list(Tier))
-def test_the_pragmas_of_a_tier_take(name: str, tier: Tier, tmp_path: Path) -> None:
-    kind = usable(name)
-    if tier not in kind.durability:
+def test_the_pragmas_of_a_tier_take(name: str, tier: Tier, opened: Opened) -> None:
+    if tier not in usable(name).durability:
         return  # refused, as the contract tests
-    engine = kind(Setup(tmp_path, tier, {"page_size": "8192"}))
-    engine.open()
-    session = engine.connect()
+    engine = opened(name, tier, page_size="8192")
+    engine.connect()
     told = engine.settings()
-    session.close()
-    engine.close()
     assert {key: told[key] for key in engine.durability[tier]} == engine.durability[tier]
     assert told["page_size"] == "8192"
