@@ -11,12 +11,11 @@ import pytest
 from dbbench.engine import probe as probing
 from dbbench.engine import registry
 from dbbench.engine.probe import look, probe
+from dbbench.suite.loader import find_suite
 from dbbench_plugins.sqlite import SQLite
-from tests.conftest import summary
+from tests.conftest import run_suite, summary
 from tests.plugins import declare
 from tests.trials_here import trials_here
-
-SMALL = ("--scale", "0.02", "--quick", "--format", "csv", "--out", "run")
 
 
 def test_two_plugins_of_one_name_are_an_error(dbbench_here, tmp_path: Path) -> None:
@@ -98,26 +97,17 @@ def test_a_crash_in_a_process_with_other_drivers_ends_it(engine: str) -> None:
     assert done.returncode == -signal.SIGSEGV
 
 
-def test_sql_that_fails_on_one_engine_is_that_engines_outcome(dbbench_here, tmp_path: Path) -> None:
-    import dbbench_scenarios
-
-    text = (Path(dbbench_scenarios.__file__).parent / "invoices.yaml").read_text()
+def test_what_fails_on_one_engine_is_that_engines_outcome(tmp_path: Path) -> None:
+    """SQL that is wrong, after which the next step is run; and a load, after which nothing that needs it is."""
+    text = find_suite("invoices").read_text("utf-8")
     broken = text.replace("        read: Total\n", "        dialects: {sqlite: SELECT nonsense}\n        read: Total\n")
     assert broken != text
-    (tmp_path / "broken.yaml").write_text(broken)
     with trials_here():
-        dbbench_here("suite", "broken.yaml", *SMALL, "-e", "sqlite", "-e", "duckdb", status=1)
-    rows = summary(tmp_path / "run")
+        rows = summary(run_suite(tmp_path, broken, ("sqlite", "duckdb", "faulty-unloadable"), "--scale", "0.02"))
     assert rows["join-2", "sqlite"]["outcome"] == "failed"
     assert "nonsense" in rows["join-2", "sqlite"]["detail"]
     assert rows["join-2", "duckdb"]["outcome"] == "ok"
     assert rows["scan-1", "sqlite"]["outcome"] == "ok"
-
-
-def test_after_a_failed_load_nothing_that_needs_it_is_run(dbbench_here, tmp_path: Path) -> None:
-    with trials_here():
-        dbbench_here("suite", "invoices", *SMALL, "-e", "faulty-unloadable", plugins=("faulty",), status=1)
-    rows = summary(tmp_path / "run")
     assert rows["bulk-insert", "faulty-unloadable"]["detail"] == "RuntimeError: no load today"
     for step in ("database-size", "join-1", "join-2", "insert-1", "scan-1", "scan-2", "scan-3"):
         assert rows[step, "faulty-unloadable"]["outcome"] == "not run"

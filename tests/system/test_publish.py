@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from dbbench.results.run_directory import Run
-from tests.conftest import TESTS, Dbbench
+from tests.conftest import TESTS, Dbbench, run_suite
 from tests.trials_here import trials_here
 
 TINY = str(TESTS.parent / "docs" / "examples" / "tiny.yaml")
@@ -45,6 +45,9 @@ def test_a_run_for_publication_shows_and_writes_nothing_of_what_is_forbidden(
         rows = [row for row in csv.DictReader(file) if row["engine"] == "faulty-forbidden"]
     assert {row["value"] for row in rows} == {""}
     assert {row["detail"] for row in rows} == {"withheld: clause 5(e) of no licence", "withheld"}
+    records = [json.loads(path.read_text("utf-8")) for path in run.glob("trials/*-faulty-forbidden/result.json")]
+    terms = [(each["engine"]["publication"], each["engine"]["publication_note"]) for each in records]
+    assert terms == [("forbidden", "clause 5(e) of no licence")] * 2
 
     again = dbbench_here("report", "run", "--publish", "--format", "csv")
     assert "withheld" in again.stdout
@@ -59,12 +62,10 @@ def test_a_run_for_publication_shows_and_writes_nothing_of_what_is_forbidden(
 
 
 @pytest.mark.matrix
-def test_plans_that_can_not_be_had_harm_no_step(tmp_path: Path, dbbench_here: Dbbench) -> None:
+def test_plans_that_can_not_be_had_harm_no_step(tmp_path: Path) -> None:
     names = ("sqlite", "faulty-plan-panics", "faulty-plan-refused", "faulty-plan-kills")
-    engines = [part for name in names for part in ("-e", name)]
     with trials_here(*names[:3]):
-        dbbench_here(*SUITE, *engines, "--quick", "--format", "csv,html", plugins=("faulty",))
-    run = Run.open(tmp_path / "run")
+        run = Run.open(run_suite(tmp_path, TINY, names, "--scale", "0.1", "--format", "csv,html", status=None))
     found = {result.engine_name: result for result in run.results()}
     for name in names:
         assert found[name].step("hot").outcome == "ok"  # type: ignore[union-attr]
@@ -81,13 +82,3 @@ def test_plans_that_can_not_be_had_harm_no_step(tmp_path: Path, dbbench_here: Db
     assert page.count("<summary>Query plans</summary>") == 1
     assert re.search("<details><summary><span[^>]*>SQLite \\(sqlite3\\)</span></summary>", page)
     assert "(Panic: no plan)" in page
-
-
-def test_the_record_of_a_trial_tells_whether_its_server_may_be_published(tmp_path: Path, dbbench_here: Dbbench) -> None:
-    with trials_here():
-        dbbench_here(*SUITE, "-e", "faulty-forbidden", "--quick", "--format", "csv", plugins=("faulty",))
-    (result, _) = sorted(
-        (tmp_path / "run" / "trials").glob("*/result.json"), key=lambda path: "null" in path.parent.name
-    )
-    engine = json.loads(result.read_text("utf-8"))["engine"]
-    assert (engine["publication"], engine["publication_note"]) == ("forbidden", "clause 5(e) of no licence")
