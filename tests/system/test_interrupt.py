@@ -18,7 +18,7 @@ from dbbench.run.plan import plan
 from dbbench.run.request import Request
 from dbbench.run.supervision import Supervision
 from dbbench.suite.loader import find_suite, load_suite
-from tests.conftest import Dbbench, started, summary
+from tests.conftest import Dbbench, run_suite, started, summary
 from tests.trials_here import trials_here
 from tests.unit.orders import order
 from tests.waiting import of_run, until
@@ -34,7 +34,6 @@ SEED = next(
 )
 RUN = ["suite", "invoices", "--scale", "0.01", "-e", "sqlite", "-e", "faulty-hangs", "--rounds", "1", "--out", "run"]
 RUN += ["--seed", str(SEED), "--format", "csv"]
-FINISHED = ("suite", "invoices", "--scale", "0.01", "--quick", "-e", "sqlite", "--format", "csv", "--out", "run")
 
 
 def finished(folder: Path) -> dict[str, int]:
@@ -131,7 +130,7 @@ def test_a_supervisor_keeps_nothing_of_its_trials_and_ends_with_their_run(
 
 def test_a_finished_run_is_only_reported_again_and_by_one_at_a_time(tmp_path: Path, dbbench_here: Dbbench) -> None:
     with trials_here():
-        dbbench_here(*FINISHED, status=0)
+        run_suite(tmp_path, "invoices", ("sqlite",), "--scale", "0.01", status=0)
     before = finished(tmp_path)
     dbbench_here("suite", "--resume", "run", "--format", "csv", status=0)
     assert finished(tmp_path) == before

@@ -10,16 +10,14 @@ import json
 import os
 import random
 from collections.abc import Iterator
-from functools import partial
 from itertools import groupby, islice
 from operator import itemgetter
 from pathlib import Path
 
 import pytest
 
-from dbbench.engine import registry
-from dbbench.errors import Unavailable
-from tests.conftest import run_here, summary
+from dbbench.engine.probe import look
+from tests.conftest import run_here, run_suite, summary
 from tests.trials_here import no_null_engine, trials_here
 
 pytestmark = pytest.mark.matrix
@@ -148,20 +146,10 @@ def steps(known: list[tuple[object, ...]]) -> str:
     return text
 
 
-dbbench = partial(run_here, plugins=("faulty",))
-
-
 @pytest.fixture(scope="module")
 def engines() -> list[str]:
     """Those of the five that are installed."""
-    found = []
-    for name in ENGINES:
-        try:
-            registry.load(name).available()
-        except Unavailable:
-            continue
-        found.append(name)
-    return found
+    return [name for name in ENGINES if look(name, name, {}, url=False).status != "unavailable"]
 
 
 @pytest.fixture(scope="module")
@@ -176,18 +164,15 @@ def run(tmp_path_factory: pytest.TempPathFactory, engines: list[str]) -> Path:
     )
     written(folder / "changes.csv", list(QUERIES["changes"][1]), changes(rows))
     written(folder / "hottest.csv", list(QUERIES["hottest"][1]), hottest(rows))
-    done = dbbench(folder, "import", "sensors.csv", "readings.csv", "--suite", "mine.yaml", status=0)
+    done = run_here(folder, "import", "sensors.csv", "readings.csv", "--suite", "mine.yaml", status=0)
     assert f"readings: {ROWS:,} rows from readings.csv; primary key: reading_id" in done.stdout
     suite = folder / "mine.yaml"
     key = "        primary_key: reading_id\n"
     suite.write_text(
         suite.read_text().replace(key, f"{key}        indexes: [sensor_id]\n") + steps(rooms(rows)), "utf-8"
     )
-    chosen = [word for name in (*engines, LIAR) for word in ("-e", name)]
-    how = ("--rounds", "1", "--trial-timeout", "3600", "--format", "csv,md", "--out", "run")
     with no_null_engine(), trials_here():
-        dbbench(folder, "suite", "mine.yaml", *how, *chosen, status=1)
-    return folder / "run"
+        return run_suite(folder, "mine.yaml", (*engines, LIAR), "--trial-timeout", "3600", "--format", "csv,md")
 
 
 @pytest.mark.parametrize("way", WAYS)

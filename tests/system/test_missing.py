@@ -45,14 +45,6 @@ def test_tests_of_an_engine_that_lacks_a_library_are_skipped_unless_required(
     assert ("2 skipped" in done.stdout) == (status == 0)
 
 
-def test_what_an_engine_lacks_is_listed_with_the_packages_that_bring_it(
-    dbbench_here: Dbbench, without_odbc: str
-) -> None:
-    listed = " ".join(dbbench_here("engines", "odbc+sqlite", PYTHONPATH=without_odbc).stdout.split())
-    assert "odbc+sqlite unavailable the Python module pyodbc needs libodbc.so.2, a library of the system" in listed
-    assert "install: apt install unixodbc libsqliteodbc" in listed
-
-
 def test_install_asks_before_it_runs_and_ends_by_what_is_so(
     dbbench_here: Dbbench, without_odbc: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -31,7 +31,7 @@ from dbbench.suite.model import Tier
 from dbbench.testing.contract import usable
 from dbbench.testing.suite_text import suite_text
 from dbbench.workloads import churn
-from tests.conftest import TESTS, Dbbench, Opened, run_suite, summary
+from tests.conftest import TESTS, Dbbench, Opened, everything_written, run_suite, summary
 from tests.slow_query import SLOW
 from tests.tables import one_table, table_of
 from tests.trials_here import trials_here
@@ -115,7 +115,6 @@ def test_another_product_is_no_mysql(version: str, comment: str, product: str, t
     ("change", "words"),
     [
         ({"user": f"bob:{SECRET}-no"}, "check the user, the password"),
-        ({"user": f"nobody:{SECRET}"}, "check the user, the password"),
         ({"database": "nowhere"}, "check the user, the password"),  # who may see it isn't told that it isn't there
         ({"user": "root", "database": "nowhere"}, "create it"),
         ({"name": "closed.sock"}, "check host, port or unix_socket"),
@@ -242,8 +241,7 @@ def test_a_run_at_a_url_leaves_neither_tables_nor_the_password(
     with trials_here("sqlite"):
         done = dbbench_here(*SMALL, *words, status=0, MY_URL=url(theirs))
     assert {row["outcome"] for row in summary(tmp_path / "run").values()} == {"ok"}
-    written = "".join(path.read_bytes().decode("utf-8", "replace") for path in tmp_path.rglob("*") if path.is_file())
-    assert SECRET not in done.stdout + done.stderr + written
+    assert SECRET not in done.stdout + done.stderr + everything_written(tmp_path)
     assert list(theirs.session.prepare_query("SHOW TABLES FROM theirs")()) == []
 
 

@@ -10,8 +10,6 @@ NEW = {
     "suite/steps/count.py": '''\
 """A count."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping
 from typing import Any, Literal
 
@@ -44,8 +42,6 @@ class CountStep(Step):
     "workloads/count.py": '''\
 """A count."""
 
-from __future__ import annotations
-
 from dbbench.engine.offered import prepared
 from dbbench.engine.sql.session import fetch
 from dbbench.errors import WrongAnswer
@@ -69,8 +65,6 @@ def check(step, context):
 ''',
     "report/steps/count.py": '''\
 """A count in words."""
-
-from __future__ import annotations
 
 from dbbench.report import step_view
 from dbbench.suite.steps.count import CountStep

@@ -17,6 +17,7 @@ from dbbench.datasets.cache import materialise
 from dbbench.engine import registry
 from dbbench.errors import WrongAnswer
 from dbbench.suite.loader import parse_suite
+from dbbench.testing.suite_text import suite_text
 from dbbench.workloads.context import StepContext
 from tests.unit.loaded import loaded
 
@@ -32,13 +33,9 @@ COLUMNS = """
           Name: {{type: varchar(6), null_every: 6, values: {{kind: choice, weights: {{ab: 3, abc: 2, b: 2, ba: 1, cab: 1}}}}}}
           Day: {{type: date, null_every: 5, values: {{kind: days, first: 2005-01-01, last: 2005-01-12}}}}
 """
-SUITE = f"""
-dbbench: 1
-name: random
-title: Random
-description: Two tables with every type, ties and nulls.
-datasets:
-  things:
+SUITE = suite_text(
+    "things",
+    f"""
     tables:
       T:
         rows: 60
@@ -48,9 +45,9 @@ datasets:
         rows: 25
         primary_key: Id
         columns: {COLUMNS.format(start=40)}
-scenarios:
-  - {{name: main, title: Main, dataset: things, steps: [{{kind: load, name: load, title: Load}}]}}
-"""
+    """,
+    "- {kind: load, name: load, title: Load}",
+)
 ENGINES = ("sqlite", "duckdb", "postgresql")
 NAMES = ("Id", "Grp", "Price", "Weight", "Ratio", "Name", "Day")
 NUMBERS = ("int", "decimal", "float")
@@ -146,15 +143,8 @@ def sources(draw: st.DrawFn) -> tuple[str, str, list[str]]:
     kind = draw(st.sampled_from(("one", "join", "cross", "subquery", "with")))
     inner = f"SELECT {', '.join(NAMES)} FROM T t WHERE {draw(conditions(['t']))}"
     join = draw(st.sampled_from(("JOIN", "LEFT JOIN", "RIGHT JOIN", "FULL JOIN")))
-    on = " AND ".join(
-        draw(
-            st.lists(
-                st.sampled_from(("a.Grp = b.Grp", "a.Id = b.Id", "a.Name = b.Name", "a.Day = b.Day")),
-                min_size=1,
-                max_size=2,
-            )
-        )
-    )
+    equal = st.sampled_from(("a.Grp = b.Grp", "a.Id = b.Id", "a.Name = b.Name", "a.Day = b.Day"))
+    on = " AND ".join(draw(st.lists(equal, min_size=1, max_size=2)))
     match kind:
         case "one":
             return "", "T a", ["a"]
@@ -212,12 +202,8 @@ def queries(draw: st.DrawFn) -> str:
         case "grouped":
             tail = f" GROUP BY {', '.join(map(str, range(1, 1 + len(keys))))}"
             more = draw(st.lists(aggregates(tables), min_size=1, max_size=3))
-            having = (
-                "",
-                " HAVING COUNT(*) > 1",
-                f" HAVING SUM({tables[0]}.Price) > 4.003",
-                f" HAVING MAX({tables[-1]}.Id) < 50",
-            )
+            tests = ("COUNT(*) > 1", f"SUM({tables[0]}.Price) > 4.003", f"MAX({tables[-1]}.Id) < 50")
+            having = ("", *(f" HAVING {test}" for test in tests))
             tail, outputs = tail + draw(st.sampled_from(having)), [*keys, *more]
         case "window":
             outputs += draw(st.lists(windows(tables), min_size=1, max_size=2))

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from dbbench.testing.contract import usable
+from dbbench.testing.suite_text import suite_text
 from tests.conftest import environment, summary
 from tests.network import ROOT, Hosts, hosts
 
@@ -34,21 +35,14 @@ sys.stdin.read()
 cluster.stop()
 """
 #: One row by its key, again and again: as good as nothing but the way there and back.
-_SUITE = """
-dbbench: 1
-name: remote
-title: Near and far
-description: The same server by its socket and over a network.
-datasets:
-  records: {records: {count: 1000, key_bytes: 8, key_order: ascending, value_bytes: 32}}
-scenarios:
-  - name: remote
-    title: Near and far
-    dataset: records
-    steps:
-      - {kind: keyvalue, name: insert, title: Insert, operation: insert, transaction: 1000}
-      - {kind: keyvalue, name: read, title: Read, operation: read, order: random}
-"""
+_SUITE = suite_text(
+    "remote",
+    "records: {count: 1000, value_bytes: 32}",
+    """
+    - {kind: keyvalue, name: insert, title: Insert, operation: insert, transaction: 1000}
+    - {kind: keyvalue, name: read, title: Read, operation: read, order: random}
+    """,
+)
 
 
 @pytest.fixture
