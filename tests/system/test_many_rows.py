@@ -17,6 +17,7 @@ from pathlib import Path
 import pytest
 
 from dbbench.engine.probe import look
+from dbbench.testing.contract import required
 from tests.conftest import run_here, run_suite, summary
 from tests.trials_here import no_null_engine, trials_here
 
@@ -148,8 +149,8 @@ def steps(known: list[tuple[object, ...]]) -> str:
 
 @pytest.fixture(scope="module")
 def engines() -> list[str]:
-    """Those of the five that are installed."""
-    return [name for name in ENGINES if look(name, name, {}, url=False).status != "unavailable"]
+    """Those of the five that are installed, and those that must be: the run shows what they lack."""
+    return [name for name in ENGINES if required(name) or look(name, name, {}, url=False).status != "unavailable"]
 
 
 @pytest.fixture(scope="module")

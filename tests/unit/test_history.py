@@ -44,14 +44,17 @@ def slowed(suite: Suite, at: int = 3, **of_last: Any) -> History:
     return history(sides(suite, slower(at), **of_last))
 
 
-def lukewarm(known: Side, *steps: str) -> Side:
-    """A run of which some steps were lukewarm."""
-    facts = {"facts": {"cache": "lukewarm"}}
+def changed(known: Side, *steps: str, **how: object) -> Side:
+    """A run of which some steps were measured otherwise."""
     results = [
-        r.model_copy(update={"steps": tuple(s.model_copy(update=facts) if s.name in steps else s for s in r.steps)})
+        r.model_copy(update={"steps": tuple(s.model_copy(update=how) if s.name in steps else s for s in r.steps)})
         for r in known.results
     ]
     return replace(known, results=results)
+
+
+def lukewarm(known: Side, *steps: str) -> Side:
+    return changed(known, *steps, facts={"cache": "lukewarm"})
 
 
 def shown(found: History) -> str:
@@ -191,6 +194,19 @@ def test_files_for_other_tools(small: Suite, tmp_path: Path) -> None:
     assert [bench["name"] for bench in benches] == ["Load / A", "Join / A"]
     assert benches[0]["unit"] == "s"
     assert json.loads((tmp_path / "bigger-is-better.json").read_text()) == []
+
+
+def test_where_more_is_better_what_grew_is_faster(small: Suite, tmp_path: Path) -> None:
+    rates = [changed(one, "load", "join", unit="1/s", direction="higher") for one in sides(small, slower())]
+    found = history(rates)
+    assert found.changed[0].changes[0].ratio == pytest.approx(1 / 1.5, rel=0.02)
+    assert "×1.50 faster  from run 4 (2026-01-04)" in shown(found)
+    files.write(found, tmp_path)
+    assert json.loads((tmp_path / "smaller-is-better.json").read_text()) == []
+    benches = json.loads((tmp_path / "bigger-is-better.json").read_text())
+    assert [bench["name"] for bench in benches] == ["Load / A", "Join / A"]
+    (test,) = json.loads((tmp_path / "otava.yaml").read_text())["tests"].values()
+    assert {metric["direction"] for metric in test["metrics"].values()} == {1}
 
 
 def test_a_scenario_that_the_newest_run_lacks_keeps_its_title(small: Suite) -> None:

@@ -29,6 +29,7 @@ from dbbench.suite.loader import parse_suite
 from dbbench.suite.plain import mapping
 from tests.tables import table_of
 
+pytestmark = pytest.mark.usefixtures("own_cache")
 MOST = '''\
 Id,Zip,Price,Level,Day,At,Name,Note
 1,00501,9.50,1.5,2026-01-31,2026-01-31 10:00:00,"Müller, Jo",
@@ -36,11 +37,6 @@ Id,Zip,Price,Level,Day,At,Name,Note
 3,99999,0.00,.5,2026-02-02,2026-02-02 23:59:59,"two
 lines",x
 '''
-
-
-@pytest.fixture(autouse=True)
-def _cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("DBBENCH_CACHE", str(tmp_path / "cache"))
 
 
 def write(folder: Path, content: str | bytes | pa.Table) -> Path:

@@ -18,12 +18,8 @@ from dbbench.errors import UserError
 from dbbench.suite.dataset import Dataset
 from dbbench.suite.loader import parse_suite
 
+pytestmark = pytest.mark.usefixtures("own_cache")
 ROWS = np.random.default_rng(1).normal(size=(40_000, 3)).astype(np.float32)
-
-
-@pytest.fixture(autouse=True)
-def _cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("DBBENCH_CACHE", str(tmp_path / "cache"))
 
 
 def made(folder: Path, rows: Any, *, scale: float = 1.0, **more: Any) -> Files:
