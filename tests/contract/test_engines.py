@@ -18,25 +18,21 @@ from dbbench.testing.objects import NAME, THINGS
 from dbbench_plugins.loopback import loopback
 from tests import dotnet, esent
 
-
-class RecordsByOthers:
-    """Its steps on records and texts are run with another engine that has the same statements, its clients on tables."""
-
-    test_a_whole_trial_on_records_is_right = None
-    test_serves_records_to_threads_as_it_says = None
-    test_serves_records_to_processes_as_it_says = None
-    test_runs_a_whole_trial_of_texts = None
-
-
-class ServerByOthers:
-    """Its server is opened, joined, kept and closed by the code of its family, which the kit tests on another engine."""
-
-    test_gives_a_tier_or_refuses_it = None
-    test_leaves_no_process_and_no_open_file = None
-    test_records_that_were_committed_are_there_after_reopening = None
-    test_a_compaction_changes_no_record = None
-    test_serves_processes_as_it_says = None
-
+#: Its steps on records and texts are run with another engine that has the same statements, its clients on tables.
+RECORDS_BY_OTHERS: dict[str, Any] = {
+    "test_a_whole_trial_on_records_is_right": None,
+    "test_serves_records_to_threads_as_it_says": None,
+    "test_serves_records_to_processes_as_it_says": None,
+    "test_runs_a_whole_trial_of_texts": None,
+}
+#: Its server is opened, joined, kept and closed by the code of its family, which the kit tests on another engine.
+SERVER_BY_OTHERS: dict[str, Any] = {
+    "test_gives_a_tier_or_refuses_it": None,
+    "test_leaves_no_process_and_no_open_file": None,
+    "test_records_that_were_committed_are_there_after_reopening": None,
+    "test_a_compaction_changes_no_record": None,
+    "test_serves_processes_as_it_says": None,
+}
 
 # SQL, in process
 
@@ -44,24 +40,12 @@ class ServerByOthers:
 _BUSY = {"busy_seconds": 10}
 
 TestSQLite = kit("sqlite")  # as `dbbench plugin check` has it: a minute is longer than the kit holds a lock
-
-
-class TestAPSW(kit("sqlite+apsw", options=_BUSY)):
-    test_runs_a_whole_trial_of_texts = None  # its statements are those of `sqlite`
-
-
-class TestAioSQLite(RecordsByOthers, kit("sqlite+aiosqlite", options=_BUSY)): ...
-
-
-class TestSQLiteLibrary(RecordsByOthers, kit("sqlite+library", options=_BUSY)): ...
-
-
-class TestSQLiteADO(RecordsByOthers, kit("sqlite+ado", options=_BUSY)): ...
-
-
-class TestSQLiteODBC(RecordsByOthers, kit("odbc+sqlite", options=_BUSY)): ...
-
-
+# Its statements are those of `sqlite`.
+TestAPSW = kit("sqlite+apsw", options=_BUSY, test_runs_a_whole_trial_of_texts=None)
+TestAioSQLite = kit("sqlite+aiosqlite", options=_BUSY, **RECORDS_BY_OTHERS)
+TestSQLiteLibrary = kit("sqlite+library", options=_BUSY, **RECORDS_BY_OTHERS)
+TestSQLiteADO = kit("sqlite+ado", options=_BUSY, **RECORDS_BY_OTHERS)
+TestSQLiteODBC = kit("odbc+sqlite", options=_BUSY, **RECORDS_BY_OTHERS)
 TestLibSQL = kit("libsql", options=_BUSY)
 TestTurso = kit("turso", options=_BUSY)
 TestDuckDB = kit("duckdb")
@@ -69,20 +53,11 @@ TestDuckDBArrow = kit("duckdb+arrow")
 TestFirebird = kit("firebird")
 TestChDB = kit("chdb")
 TestH2 = kit("h2")
-
-
-class TestHSQLDB(RecordsByOthers, kit("hsqldb")): ...
-
-
-class TestDerby(RecordsByOthers, kit("derby")): ...
-
-
+TestHSQLDB = kit("hsqldb", **RECORDS_BY_OTHERS)
+TestDerby = kit("derby", **RECORDS_BY_OTHERS)
 TestAccess = kit("access")
-
-
-class TestAccessAccdb(RecordsByOthers, kit("access", options={"format": "V2010"})):
-    test_a_whole_trial_is_right = None  # it is that of the other format
-
+# A whole trial is that of the other format.
+TestAccessAccdb = kit("access", options={"format": "V2010"}, test_a_whole_trial_is_right=None, **RECORDS_BY_OTHERS)
 
 # Vectors
 
@@ -102,33 +77,15 @@ TestXapian = kit("xapian")
 
 served = partial(kit, joins=True)
 TestPostgreSQL = served("postgresql")
-
-
-class TestPostgreSQLPQ(ServerByOthers, RecordsByOthers, served("postgresql+pq")): ...
-
-
-class TestPostgreSQLADBC(ServerByOthers, RecordsByOthers, served("postgresql+adbc")): ...
-
-
-class TestPostgreSQLAsync(ServerByOthers, served("postgresql+async")): ...
-
-
-class TestPostgreSQLAsyncpg(ServerByOthers, RecordsByOthers, served("postgresql+asyncpg")): ...
-
-
-class TestPostgreSQLODBC(RecordsByOthers, served("postgresql+pyodbc")): ...
-
-
+TestPostgreSQLPQ = served("postgresql+pq", **SERVER_BY_OTHERS, **RECORDS_BY_OTHERS)
+TestPostgreSQLADBC = served("postgresql+adbc", **SERVER_BY_OTHERS, **RECORDS_BY_OTHERS)
+TestPostgreSQLAsync = served("postgresql+async", **SERVER_BY_OTHERS)
+TestPostgreSQLAsyncpg = served("postgresql+asyncpg", **SERVER_BY_OTHERS, **RECORDS_BY_OTHERS)
+TestPostgreSQLODBC = served("postgresql+pyodbc", **RECORDS_BY_OTHERS)
 TestMySQL = served("mysql")
-
-
-class TestMySQLLowLevel(ServerByOthers, RecordsByOthers, served("mysql+_mysql")): ...
-
-
-class TestPyMySQL(ServerByOthers, RecordsByOthers, served("mysql+pymysql")): ...
-
-
-class TestMySQLODBC(ServerByOthers, RecordsByOthers, served("mysql+pyodbc")): ...
+TestMySQLLowLevel = served("mysql+_mysql", **SERVER_BY_OTHERS, **RECORDS_BY_OTHERS)
+TestPyMySQL = served("mysql+pymysql", **SERVER_BY_OTHERS, **RECORDS_BY_OTHERS)
+TestMySQLODBC = served("mysql+pyodbc", **SERVER_BY_OTHERS, **RECORDS_BY_OTHERS)
 
 
 class Loopback:
@@ -196,9 +153,8 @@ class TestSQLServer(SQLContract):
     url = os.environ.get("DBBENCH_URL_SQLSERVER", "")
 
 
-class TestSQLServerPython(SQLContract):
+class TestSQLServerPython(TestSQLServer):
     engine = "sqlserver+mssql-python"
-    url = os.environ.get("DBBENCH_URL_SQLSERVER", "")
 
 
 class TestOracle(SQLContract):
@@ -228,7 +184,7 @@ for layered in declared().values():
     if layered.package == "dbbench" and layered.base:
         joins = bool(registry.find(layered.base).url_example)
         mapped = (Mapped,) if layered.point.name in ("orm", "sqlmodel") else ()
-        bases = (*mapped, *((ServerByOthers,) if joins else ()), kit(layered.name, joins=joins))
+        bases = (*mapped, kit(layered.name, joins=joins, **(SERVER_BY_OTHERS if joins else {})))
         class_name = f"Test_{layered.name.replace('+', '_').replace('-', '_')}"
         globals()[class_name] = type(class_name, bases, {})
 
@@ -245,8 +201,6 @@ TestLibMDBX = kit("libmdbx")
 TestGDBM = kit("dbm.gnu")
 TestNDBM = kit("dbm.ndbm")
 TestWiredTiger = kit("wiredtiger")
-
-
 TestDict = kit("dict")
 TestDotNetDictionary = kit("dotnet-dictionary")
 TestRedis = kit("redis")
@@ -268,25 +222,17 @@ class StandIn:
             yield
 
 
-class TestBPlusTree(StandIn, kit("bplustree")): ...
+def stand_in(engine: str, **attributes: Any) -> type[Any]:
+    return type("Contract", (StandIn, kit(engine, **attributes)), {})
 
 
-class TestRaptorDB(StandIn, kit("raptordb")): ...
-
-
-class TestRaptorDB1(StandIn, kit("raptordb1")): ...
-
-
-class TestBplusDotNet(StandIn, kit("bplusdotnet")): ...
-
-
-class TestSTSdb(StandIn, kit("stsdb")): ...
-
-
-class TestSQLServerCompact(StandIn, RecordsByOthers, kit("sqlce")): ...
-
-
-class TestVistaDB(StandIn, RecordsByOthers, kit("vistadb")): ...
+TestBPlusTree = stand_in("bplustree")
+TestRaptorDB = stand_in("raptordb")
+TestRaptorDB1 = stand_in("raptordb1")
+TestBplusDotNet = stand_in("bplusdotnet")
+TestSTSdb = stand_in("stsdb")
+TestSQLServerCompact = stand_in("sqlce", **RECORDS_BY_OTHERS)
+TestVistaDB = stand_in("vistadb", **RECORDS_BY_OTHERS)
 
 
 class TestESENT(kit("esent")):
@@ -326,21 +272,18 @@ TestVirtualFileWithASmallCache = kit("virtualfile", options={"cache_mib": 1, "lo
 # Nothing
 
 
-class Nothing:
+class TestNull(EngineContract):
     """It is the harness itself."""
 
+    engine = "null"
     test_tells_its_versions = None
 
 
-class TestNull(Nothing, EngineContract):
-    engine = "null"
-
-
-class TestNullArrow(Nothing, EngineContract):
+class TestNullArrow(TestNull):
     engine = "null+arrow"
 
 
-class TestNullAsync(Nothing, EngineContract):
+class TestNullAsync(TestNull):
     engine = "null+async"
 
 
