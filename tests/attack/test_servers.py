@@ -8,7 +8,6 @@ import subprocess
 import sys
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
 from unittest.mock import Mock
 
 import psutil
@@ -17,12 +16,13 @@ import pytest
 from dbbench.engine import registry
 from dbbench.engine.base import Setup
 from dbbench.engine.private_server import PrivateServer
+from dbbench.engine.sql.session import fetch
 from dbbench.errors import ServerFailed
 from dbbench.run.child_output import PART, Output
 from dbbench.suite.model import Tier
 from dbbench.testing.contract import usable
 from tests.attack.test_leftovers import TWICE
-from tests.conftest import Dbbench, started
+from tests.conftest import Dbbench, Opened, started
 from tests.waiting import of_run, until
 
 pytestmark = pytest.mark.matrix
@@ -52,21 +52,13 @@ def test_a_server_that_is_never_ready_is_told_with_its_words(tmp_path: Path) -> 
 
 
 def test_no_private_server_is_reached_by_way_of_the_environment(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    opened: Opened, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """PGHOSTADDR would win over the socket that dbbench names."""
-    kind: Any = usable("postgresql")
     elsewhere = {"PGHOSTADDR": "127.0.0.1", "PGPORT": "9", "PGOPTIONS": "-c no_such=1", "PGSERVICE": "nowhere"}
     for name, value in elsewhere.items():
         monkeypatch.setenv(name, value)
-    engine = kind(Setup(tmp_path, Tier.POWER))
-    engine.open()
-    try:
-        session = engine.connect()
-        assert [*session.prepare_query("SELECT 1")()] == [(1,)]
-        session.close()
-    finally:
-        engine.close()
+    assert fetch(opened("postgresql", Tier.POWER).connect(), "SELECT 1") == [(1,)]
 
 
 @pytest.mark.parametrize("name", ["postgresql+tcp", "mysql+tcp"])

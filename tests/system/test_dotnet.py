@@ -23,29 +23,17 @@ from dbbench.run.runner import run_trials
 from dbbench.suite.dataset import Records
 from dbbench.suite.model import Tier
 from dbbench.testing.contract import missing, usable
+from dbbench.testing.suite_text import suite_text
 from dbbench_plugins.dotnet.engine import DotNetEngine
 from tests import dotnet
-from tests.conftest import Dbbench, environment, run_dbbench
+from tests.conftest import Dbbench, Opened, environment, run_dbbench
 from tests.trials_here import without_null_engine
 
 pytestmark = pytest.mark.matrix
 
-SUITE = """
-dbbench: 1
-name: small
-title: Small
-description: Few records.
-datasets:
-  records:
-    records: {{count: {count}, key_bytes: {key_bytes}, key_order: scattered, value_bytes: 20}}
-scenarios:
-  - name: small
-    title: Small
-    dataset: records
-    durability: memory
-    steps:
-      - {{kind: keyvalue, name: insert, title: Insert, operation: insert, order: random}}
-      - {{kind: keyvalue, name: read, title: Read, operation: read, order: random}}
+STEPS = """
+- {kind: keyvalue, name: insert, title: Insert, operation: insert, order: random}
+- {kind: keyvalue, name: read, title: Read, operation: read, order: random}
 """
 #: Inserts records and ends as kill -9 would have it, without a word to anybody.
 KILLED = """
@@ -95,19 +83,12 @@ def test_an_assembly_that_nobody_named_is_asked_for(dbbench_here: Dbbench) -> No
     ],
 )
 def test_an_assembly_that_is_not_the_library_is_refused(
-    given: str, told: str, assemblies: dict[str, Path], tmp_path: Path
+    given: str, told: str, assemblies: dict[str, Path], opened: Opened, tmp_path: Path
 ) -> None:
     (tmp_path / "text.dll").write_text("no assembly")
     named = str(assemblies["stsdb"] if given == "another" else tmp_path / given)
-    engine = registry.load("bplustree")(Setup(tmp_path, Tier.MEMORY, {"assembly": named}))
-
-    def use() -> None:
-        engine.open()
-        engine.connect()
-
     with pytest.raises(Unavailable, match=told):
-        use()
-    engine.close()
+        opened("bplustree", Tier.MEMORY, assembly=named).connect()
 
 
 @pytest.mark.parametrize(
@@ -163,7 +144,8 @@ def ran(tmp_path: Path) -> Ran:
 
     def run(*engines: str, count: int, key_bytes: int, **options: dict[str, str]) -> dict[tuple[str, str], Any]:
         suite = tmp_path / "small.yaml"
-        suite.write_text(SUITE.format(count=count, key_bytes=key_bytes))
+        data = f"records: {{count: {count}, key_bytes: {key_bytes}, key_order: scattered, value_bytes: 20}}"
+        suite.write_text(suite_text("small", data, STEPS, durability="memory"))
         ready = new_run(Request(str(suite), engines, rounds=1, options=options, out=tmp_path / str(count)))
         run_trials(without_null_engine(ready))
         return {
@@ -180,14 +162,6 @@ def test_a_library_is_run_with_keys_of_8_bytes(ran: Ran, assemblies: dict[str, P
     found = ran(*dotnet.SOURCES, count=500, key_bytes=8)
     steps = [(step, name) for step in ("insert", "read") for name in dotnet.SOURCES]
     assert {each: found[each] for each in steps} == dict.fromkeys(steps, ("ok", ""))
-
-
-def test_raptordb_has_no_type_for_other_keys(tmp_path: Path, assemblies: dict[str, Path]) -> None:
-    engine = registry.load("raptordb")(Setup(tmp_path, Tier.MEMORY))
-    engine.open()
-    with pytest.raises(Unsupported, match="keys of 8 or 16 bytes"):
-        engine.create_store(Records(count=10, key_bytes=24))
-    engine.close()
 
 
 def test_a_library_that_throws_or_forgets_is_told(
@@ -208,29 +182,27 @@ def test_a_library_that_throws_or_forgets_is_told(
     assert "at RaptorDB.RaptorDB`1[T].Set" in said.read_text(), "the stack of .NET is not kept"
 
 
-def test_raptordb_has_no_scan_and_no_delete_by_several(tmp_path: Path, assemblies: dict[str, Path]) -> None:
-    engine = registry.load("raptordb")(Setup(tmp_path, Tier.MEMORY))
-    engine.open()
+def test_raptordb_has_no_other_keys_no_scan_and_no_delete_by_several(
+    opened: Opened, assemblies: dict[str, Path]
+) -> None:
+    engine = opened("raptordb", Tier.MEMORY)
+    with pytest.raises(Unsupported, match="keys of 8 or 16 bytes"):
+        engine.create_store(Records(count=10, key_bytes=24))
     engine.create_store(Records(count=10, key_bytes=16))
     session = engine.connect()
     for operation in ("scan", "seek", "range"):
         with pytest.raises(Unsupported, match="Enumerate throws"):
             prepared(engine, session, operation)
     assert "no lock" in engine.one_client["delete"]
-    session.close()
-    engine.close()
 
 
-def test_what_was_committed_survives_a_kill(tmp_path: Path, assemblies: dict[str, Path]) -> None:
+def test_what_was_committed_survives_a_kill(opened: Opened, tmp_path: Path, assemblies: dict[str, Path]) -> None:
     """In the tier `process`; and Mono leaves nothing in /dev/shm."""
     done = subprocess.Popen([sys.executable, "-c", KILLED, "bplustree", str(tmp_path)], env=environment())
     assert done.wait() == -signal.SIGKILL
     assert not Path(f"/dev/shm/mono.{done.pid}").exists()
-    engine = registry.load("bplustree")(Setup(tmp_path, Tier.PROCESS))
-    engine.open()
-    read = engine.connect().prepare_read()
+    read = opened("bplustree").connect().prepare_read()
     assert all(read(b"key %12d" % number) == b"value" for number in range(50))
-    engine.close()
 
 
 def test_what_loses_commits_promises_memory_alone(tmp_path: Path, assemblies: dict[str, Path]) -> None:
@@ -263,28 +235,22 @@ def test_a_tree_is_opened_again_with_the_sizes_that_it_was_made_with(
         engine.close()
 
 
-def test_the_heap_of_a_store_is_what_its_records_take(tmp_path: Path) -> None:
+def test_the_heap_of_a_store_is_what_its_records_take(opened: Opened) -> None:
     """Not the 45 MB of the process."""
-    engine = registry.load("dotnet-dictionary")(Setup(tmp_path, Tier.MEMORY))
-    engine.open()
+    engine = opened("dotnet-dictionary", Tier.MEMORY)
     records = RecordSet(Records(count=2_000, key_bytes=16, value_bytes=1_000), 1)
     engine.create_store(records.shape)
-    session = engine.connect()
-    prepared(engine, session, "insert_many")()(records.pairs(np.arange(2_000, dtype=np.uint64)))
+    prepared(engine, engine.connect(), "insert_many")()(records.pairs(np.arange(2_000, dtype=np.uint64)))
     assert 2e6 < DotNetEngine.size(engine).heap < 6e6
-    session.close()
-    engine.close()
 
 
-def test_the_path_of_an_assembly_is_in_no_settings(tmp_path: Path, assemblies: dict[str, Path]) -> None:
-    engine = registry.load("bplustree")(Setup(tmp_path, Tier.PROCESS, {"cache": "All"}))
-    engine.open()
+def test_the_path_of_an_assembly_is_in_no_settings(opened: Opened, assemblies: dict[str, Path]) -> None:
+    engine = opened("bplustree", cache="All")
     engine.create_store(Records(count=10, key_bytes=16))
     assert engine.settings()["StoragePerformance"] == "LogFileInCache"
     assert engine.settings()["cache"] == "All"
     assert os.sep not in str(engine.settings())
     assert "FakeBPlusTree" in engine.server_versions()["library"]
-    engine.close()
 
 
 def test_a_process_ends_though_a_thread_that_called_mono_lives_on() -> None:

@@ -9,11 +9,11 @@ from pathlib import Path
 import pytest
 
 from dbbench.engine.base import Setup
-from dbbench.engine.sql.session import SQLSession, fetch
+from dbbench.engine.sql.session import fetch
 from dbbench.errors import ServerFailed
 from dbbench.suite.model import Tier
 from dbbench.testing.contract import usable
-from tests.conftest import Dbbench, summary
+from tests.conftest import Dbbench, Opened, everything_written, summary
 from tests.trials_here import no_null_engine
 
 pytestmark = pytest.mark.matrix
@@ -26,25 +26,21 @@ def test_any_database_by_its_connection_string(dbbench_here: Dbbench, tmp_path: 
     usable("odbc+sqlite")
     database = tmp_path / "mine.db"
     url = f"odbc:Driver={{SQLite3}};Database={database};BigInt=1;PWD=geheim"
-    run = tmp_path / "run"
     how = ("--quick", "--scale", "0.01", "--url", f"odbc={url}", "-e", "odbc", "--set", "odbc.rows_at_once=100")
     with no_null_engine():
-        done = dbbench_here("suite", "invoices", *how, "--format", "csv", "--out", str(run))
-    assert done.returncode == 0, done.stdout + done.stderr
-    rows = summary(run)
+        done = dbbench_here("suite", "invoices", *how, "--format", "csv", "--out", "run", status=0)
+    rows = summary(tmp_path / "run")
     assert {row["outcome"] for (_, engine), row in rows.items() if engine == "odbc"} == {"ok"}
     assert "SQLite (ODBC)" in done.stdout
-    assert "geheim" not in done.stdout + done.stderr
-    assert not [path for path in run.rglob("*") if path.is_file() and b"geheim" in path.read_bytes()]
+    assert "geheim" not in done.stdout + done.stderr + everything_written(tmp_path / "run")
     with closing(sqlite3.connect(database)) as left:
         assert left.execute("SELECT name FROM sqlite_schema").fetchall() == []
 
 
-def test_a_driver_that_is_not_there_is_told_with_those_that_are(tmp_path: Path) -> None:
+def test_a_driver_that_is_not_there_is_told_with_those_that_are(opened: Opened) -> None:
     usable("odbc+sqlite")
-    engine = usable("odbc")(Setup(tmp_path, Tier.POWER, url="odbc:Driver={No Such Driver};PWD=geheim"))
     with pytest.raises(ServerFailed, match="SQLite3") as told:
-        engine.open()
+        opened("odbc", Tier.POWER, "odbc:Driver={No Such Driver};PWD=geheim")
     assert "geheim" not in str(told.value)
 
 
@@ -73,24 +69,16 @@ def test_a_server_that_is_not_there_is_told_in_time(
     engine.close()
 
 
-def test_a_number_that_is_computed_comes_whole(tmp_path: Path) -> None:
+def test_a_number_that_is_computed_comes_whole(opened: Opened) -> None:
     """libsqliteodbc gives the lowest 32 bits of it, unless it is told otherwise."""
-    engine = usable("odbc+sqlite")(Setup(tmp_path, Tier.POWER))
-    engine.open()
-    session = engine.connect()
-    assert isinstance(session, SQLSession)
+    session = opened("odbc+sqlite", Tier.POWER).connect()
     assert fetch(session, "SELECT 5000000000, -5000000000 * 1000") == [(5_000_000_000, -5_000_000_000_000)]
-    session.close()
-    engine.close()
 
 
-def test_the_journal_is_brought_to_the_data_beside_other_clients(tmp_path: Path) -> None:
+def test_the_journal_is_brought_to_the_data_beside_other_clients(opened: Opened, tmp_path: Path) -> None:
     """A query that was read holds no lock, and what the driver reads of its own accord none either."""
-    engine = usable("odbc+sqlite")(Setup(tmp_path, Tier.POWER))
-    engine.open()
+    engine = opened("odbc+sqlite", Tier.POWER)
     reader, writer = engine.connect(), engine.connect()
-    assert isinstance(reader, SQLSession)
-    assert isinstance(writer, SQLSession)
     writer.execute("CREATE TABLE T (A INTEGER)")
     read = reader.prepare_call("SELECT A FROM T WHERE A > ?", 1)
     writer.execute("INSERT INTO T VALUES (1)")
@@ -99,21 +87,15 @@ def test_the_journal_is_brought_to_the_data_beside_other_clients(tmp_path: Path)
     writer.execute("INSERT INTO T VALUES (2)")
     engine.flush()
     shutil.copy(tmp_path / "data.sqlite", tmp_path / "alone.sqlite")  # without the journal, which keeps its length
-    with sqlite3.connect(tmp_path / "alone.sqlite") as alone:
+    with closing(sqlite3.connect(tmp_path / "alone.sqlite")) as alone:
         assert alone.execute("SELECT COUNT(*) FROM T").fetchone() == (2,)
-    alone.close()
     assert fetch(reader, "SELECT COUNT(*) FROM T") == [(2,)]
-    for open_one in (reader, writer, engine):
-        open_one.close()
 
 
-def test_a_transaction_that_reads_first_is_not_overtaken(tmp_path: Path) -> None:
+def test_a_transaction_that_reads_first_is_not_overtaken(opened: Opened) -> None:
     """Another one waits until it is over, and can be made again."""
-    engine = usable("odbc+sqlite")(Setup(tmp_path, Tier.POWER, {"busy_seconds": 1}))
-    engine.open()
+    engine = opened("odbc+sqlite", Tier.POWER, busy_seconds=1)
     first, second = engine.connect(), engine.connect()
-    assert isinstance(first, SQLSession)
-    assert isinstance(second, SQLSession)
     first.execute("CREATE TABLE T (A INTEGER)")
     first.execute("INSERT INTO T VALUES (1)")
     first.begin()
@@ -128,5 +110,3 @@ def test_a_transaction_that_reads_first_is_not_overtaken(tmp_path: Path) -> None
     second.execute("UPDATE T SET A = A + 1")
     second.rollback()
     assert fetch(second, "SELECT A FROM T") == [(2,)]
-    for open_one in (first, second, engine):
-        open_one.close()

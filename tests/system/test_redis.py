@@ -4,14 +4,14 @@ import os
 import signal
 import socket
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
 import pytest
 
-from dbbench.datasets.records import RecordSet
 from dbbench.engine.base import Engine, Setup
 from dbbench.engine.private_server import PrivateServer
 from dbbench.engine.traits import Publication
@@ -26,7 +26,7 @@ from tests.system.test_acknowledged import RECORDS as SUITE
 
 pytestmark = pytest.mark.matrix
 
-RECORDS = RecordSet(Records(count=10, value_bytes=16), 1)
+RECORDS = Records(count=10, value_bytes=16)
 
 
 @pytest.fixture
@@ -48,9 +48,8 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:
     settings = {"port": str(port), "bind": "127.0.0.1", "requirepass": "s3cret", "dir": server.root, "save": "",
                 "appendonly": "yes", "appendfsync": "always"}  # fmt: skip
     client = redis.Redis(port=port, password="s3cret")
-    server.start(
-        ["redis-server", *(word for name, value in settings.items() for word in (f"--{name}", value))], client.ping
-    )
+    words = (word for name, value in settings.items() for word in (f"--{name}", value))
+    server.start(["redis-server", *words], client.ping)
     yield client
     client.close()
     server.stop()
@@ -64,6 +63,16 @@ def listening(server: Any) -> Iterator[str]:
     server.config_set("appendonly", "yes")
     server.config_set("appendfsync", "always")
     server.config_set("no-appendfsync-on-rewrite", "no")
+
+
+@pytest.fixture
+def client(listening: str) -> Iterator[Callable[[int], Any]]:
+    """A client of our own of one of the server's databases, by its number."""
+    import redis
+
+    host, _, port = listening.partition(":")
+    with ExitStack() as closing:
+        yield lambda number: closing.enter_context(redis.Redis(host, int(port), db=number, password="s3cret"))
 
 
 class TestRedisAtURL(KeyValueContract):
@@ -121,41 +130,31 @@ def test_another_product_is_no_redis(
     assert (engine.info().title, engine.info().publication) == (f"{name} (redis-py)", publication)
 
 
-def test_a_database_with_keys_in_it_is_refused_and_left_as_it_is(listening: str, opened: Opened) -> None:
-    import redis
-
-    host, _, port = listening.partition(":")
-    client = redis.Redis(host, int(port), db=2, password="s3cret")
-    client.set("theirs", "value")
+def test_a_database_with_keys_in_it_is_refused_and_left_as_it_is(
+    listening: str, client: Callable[[int], Any], opened: Opened
+) -> None:
+    theirs = client(2)
+    theirs.set("theirs", "value")
     engine = opened("redis", Tier.MEMORY, f"redis://:s3cret@{listening}/2")
     with pytest.raises(Unsupported, match="has 1 keys in it: name an empty one"):
-        engine.create_store(RECORDS.shape)
-    assert client.get("theirs") == b"value"
-    client.close()
+        engine.create_store(RECORDS)
+    assert theirs.get("theirs") == b"value"
 
 
-def test_ours_is_removed_and_nothing_of_another_database(listening: str, opened: Opened) -> None:
-    import redis
-
-    host, _, port = listening.partition(":")
-    theirs = redis.Redis(host, int(port), db=2, password="s3cret")
-    ours = redis.Redis(host, int(port), db=3, password="s3cret")
+def test_ours_is_removed_and_nothing_of_another_database(
+    listening: str, client: Callable[[int], Any], opened: Opened
+) -> None:
+    theirs, ours = client(2), client(3)
     theirs.set("theirs", "value")
     engine = opened("redis", Tier.MEMORY, f"redis://:s3cret@{listening}/3")
-    engine.create_store(RECORDS.shape)
+    engine.create_store(RECORDS)
     engine.connect().prepare_insert()(b"key", b"value")
     assert ours.dbsize() == 1
     engine.remove({})
     assert (ours.dbsize(), theirs.get("theirs")) == (0, b"value")
-    ours.close()
-    theirs.close()
 
 
-def test_a_server_gives_the_tier_that_it_is_set_to(listening: str, opened: Opened) -> None:
-    import redis
-
-    host, _, port = listening.partition(":")
-    client = redis.Redis(host, int(port), password="s3cret")
+def test_a_server_gives_the_tier_that_it_is_set_to(server: Any, listening: str, opened: Opened) -> None:
     url = f"redis://:s3cret@{listening}/3"
     for setting, value, given, refused in (
         ("appendfsync", "always", Tier.POWER, None),
@@ -163,12 +162,11 @@ def test_a_server_gives_the_tier_that_it_is_set_to(listening: str, opened: Opene
         ("appendfsync", "everysec", Tier.PROCESS, Tier.POWER),
         ("appendonly", "no", Tier.MEMORY, Tier.PROCESS),
     ):
-        client.config_set(setting, value)
+        server.config_set(setting, value)
         assert opened("redis", Tier.MEMORY, url).info().tier is given
         if refused:
             with pytest.raises(Unsupported, match=f"{setting} is {value}"):
                 opened("redis", refused, url)
-    client.close()
 
 
 def test_a_private_server_that_is_killed_is_told(kind: type[Engine], tmp_path: Path) -> None:
