@@ -50,15 +50,19 @@ def test_a_whole_run_is_reported_and_resumed(run: Path, ask: Ask) -> None:
     assert ask("compare", run, twin(run)).returncode == 0
 
 
-def test_resume_empties_no_folder_that_trials_links_to(run: Path, ask: Ask, tmp_path: Path) -> None:
-    shutil.rmtree(run / "trials")
+@pytest.mark.parametrize("name", ["trials", "trials/ID"])
+def test_resume_empties_no_folder_that_is_a_link_and_starts_no_trial_in_it(
+    name: str, run: Path, ask: Ask, tmp_path: Path
+) -> None:
+    folder = run / name.replace("ID", trial(run).name)
+    shutil.rmtree(folder)
     (tmp_path / "elsewhere" / "photos").mkdir()
     (tmp_path / "elsewhere" / "photos" / "one").write_text("mine")
-    linked(run / "trials", tmp_path / "elsewhere")
+    linked(folder, tmp_path / "elsewhere")
     before = outside(tmp_path)
     done = ask("suite", "--resume", run)
     assert done.returncode == 2
-    assert f"{run / 'trials'} is a link, and links are not followed" in done.stdout
+    assert f"{folder} is a link, and links are not followed" in done.stdout
     assert outside(tmp_path) == before
 
 
@@ -70,17 +74,6 @@ def test_resume_removes_only_what_the_plan_names(run: Path, ask: Ask) -> None:
     assert ask("suite", "--resume", run).returncode == 0
     assert (run / "trials" / "notes" / "one").read_text() == "mine"
     assert (unfinished / "result.json").is_file()
-
-
-def test_resume_starts_no_trial_in_a_folder_that_is_a_link(run: Path, ask: Ask, tmp_path: Path) -> None:
-    folder = trial(run)
-    shutil.rmtree(folder)
-    linked(folder, tmp_path / "elsewhere")
-    before = outside(tmp_path)
-    done = ask("suite", "--resume", run)
-    assert done.returncode == 2
-    assert f"{folder} is a link, and links are not followed" in done.stdout
-    assert outside(tmp_path) == before
 
 
 @pytest.mark.parametrize(
@@ -167,10 +160,8 @@ def test_resume_runs_no_program_that_a_run_names(run: Path, ask: Ask, tmp_path: 
         (programs / name).chmod(0o755)
 
     def edit(document: Any) -> None:
-        document["engines"]["postgresql"] = document["engines"].pop("sqlite") | {
-            "name": "postgresql",
-            "engine": "postgresql",
-        }
+        names = {"name": "postgresql", "engine": "postgresql"}
+        document["engines"]["postgresql"] = document["engines"].pop("sqlite") | names
         document["options"] = {"postgresql": {"bin": str(programs)}}
 
     change(run / "run.json", edit)

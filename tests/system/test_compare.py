@@ -81,17 +81,7 @@ def test_a_slowed_engine_is_slower_and_held_up_by_the_gate(compared: Compared) -
     assert f"differs: {ENGINE}: percent: 0 -> {SLOWED}" in done.stdout
     assert f"{ENGINE} hot: slower" in " ".join(done.stdout[done.stdout.index("\ngate: failed at 5 %: ") :].split())
     assert max(map(len, done.stdout.splitlines())) <= 80
-
-
-def test_without_the_gate_slower_is_no_failure(compared: Compared) -> None:
-    assert compared("before", "slow").returncode == 0
-
-
-def test_a_wide_gate_lets_it_pass(compared: Compared) -> None:
-    """The other way round the query is faster; whatever else the machine did was not 99 % worse."""
-    done = compared("slow", "before", "--fail-above", "99%")
-    assert "\nfaster (" in done.stdout
-    assert "gate: " in done.stdout
+    assert compared("before", "slow").returncode == 0  # without the gate
 
 
 def test_markdown_for_a_comment(compared: Compared) -> None:
@@ -120,8 +110,6 @@ def test_one_round_decides_nothing_and_says_how_many_would(compared: Compared) -
     [
         ("seed", "seed: 7 in quick, 8 in seed"),
         ("sql", "scenario readings, step hot, sql: ...ECT Id, Celsius FROM Reading WHERE"),
-        ("quick", "quick and quick are one and the same run"),
-        ("nowhere", "nowhere is not a run directory"),
     ],
 )
 def test_unlike_runs_are_refused(compared: Compared, other: str, words: str) -> None:
@@ -143,42 +131,15 @@ def test_another_machine_is_refused_or_stamped(runs: Path, compared: Compared) -
     assert "**Different machines**" in compared("before", "elsewhere", "--across-machines", "--markdown").stdout
 
 
-def test_a_newer_and_a_damaged_run_are_refused(runs: Path, compared: Compared) -> None:
-    copied(runs, "after", "newer", schema_version=99)
-    assert "newer was written by a newer dbbench" in compared("before", "newer").stderr
-    copied(runs, "after", "damaged")
-    trial = min((runs / "damaged" / "trials").glob("*/result.json"))
-    trial.write_text(trial.read_text()[:99])
-    done = compared("before", "damaged")
-    assert (done.returncode, done.stdout) == (2, "")
-    assert "is damaged" in done.stderr
-
-
-def test_a_stricter_gate_without_a_gate_is_refused(compared: Compared) -> None:
-    done = compared("before", "after", "--fail-on-unknown")
-    assert (done.returncode, done.stdout) == (2, "")
-    assert "add the gate, like --fail-above 5%" in done.stderr
-
-
 @pytest.mark.parametrize(
     ("gate", "words"),
-    [("five", "'five' is not a share like 5% or 0.05"), ("0%", "0% is not between 0 %"), ("-5%", "is not between 0 %"),
-     ("5", "5 is not between 0 % and 100 %: write 5% or 0.05"), ("nan", "nan is not between 0 %"), ("1%", "a gate of 1 % is too small")],
+    [
+        ("--fail-above=five", "'five' is not a share like 5% or 0.05"), ("--fail-above=0%", "0% is not between 0 %"),
+        ("--fail-above=5", "5 is not between 0 % and 100 %: write 5% or 0.05"), ("--fail-above=nan", "nan is not between 0 %"),
+        ("--fail-above=1%", "a gate of 1 % is too small"), ("--fail-on-unknown", "add the gate, like --fail-above 5%"),
+    ],
 )  # fmt: skip
 def test_a_gate_that_makes_no_sense_is_refused(compared: Compared, gate: str, words: str) -> None:
-    done = compared("before", "after", "--fail-above", gate)
+    done = compared("before", "after", gate)
     assert (done.returncode, done.stdout) == (2, "")
     assert words in " ".join(done.stderr.split())
-
-
-def test_a_history_of_real_runs_is_shown_and_written(runs: Path, dbbench_here: Dbbench) -> None:
-    """Three runs, of which the last is slowed: too few for a change, which is said."""
-    done = dbbench_here("history", "slow", "before", "after", "--out", "history", folder=runs)
-    assert (done.returncode, done.stderr) == (0, "")
-    assert [line.split()[-1] for line in done.stdout.splitlines()[1:4]] == ["before", "after", "slow"]
-    assert "no change can be seen in fewer than 4 runs: add runs" in done.stdout
-    page = (runs / "history" / "index.html").read_text()
-    assert page.count("<svg") == 4
-    assert len(json.loads((runs / "history" / "smaller-is-better.json").read_text())) == 4
-    refused = dbbench_here("history", "before", "seed", folder=runs, status=2)
-    assert "did not do the same work" in refused.stderr

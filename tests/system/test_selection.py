@@ -38,22 +38,18 @@ def collected(*commands: list[str]) -> list[tuple[list[str], str]]:
     return [(re.findall(r"^tests/\S+\.py::.*$", part, re.MULTILINE), part) for part in parts]
 
 
-def test_the_two_commands_run_each_test_once(pytestconfig: pytest.Config) -> None:
+def test_the_two_commands_run_each_test_once_and_a_named_file_is_run_whole(pytestconfig: pytest.Config) -> None:
     assert pytestconfig.getini("testpaths") == ["tests"]
-    asked = ([], ["-m", "matrix"], ["-m", "matrix or not matrix"])
-    (quick, told), (matrix, _), (whole, _) = collected(*([*ADDED, *words] for words in asked))
+    asked = [[*ADDED, *words] for words in ([], ["-m", "matrix"], ["-m", "matrix or not matrix"])]
+    (quick, told), (matrix, _), (whole, _), (named, rest) = collected(*asked, ["tests/attack/test_servers.py"])
     assert quick
     assert "/test_units.py" in " ".join(quick)
     assert "/test_environments.py" in " ".join(matrix)
     assert sorted(quick + matrix) == sorted(whole)
     assert f"\n{len(matrix)} tests: " in told
     assert "nox -s everything" in told
-
-
-def test_a_named_file_is_run_whole() -> None:
-    ((found, told),) = collected(["tests/attack/test_servers.py"])
-    assert len(found) > 10
-    assert "left out" not in told
+    assert len(named) > 10
+    assert "left out" not in rest
 
 
 def test_workers_leave_out_the_same() -> None:

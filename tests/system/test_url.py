@@ -22,15 +22,17 @@ def tables(path: Path) -> set[str]:
         return {name for (name,) in connection.execute("SELECT name FROM sqlite_schema WHERE type = 'table'")}
 
 
-def test_a_name_of_ones_own_runs_and_a_table_that_is_there_is_not_touched(
+def test_a_name_of_ones_own_runs_a_table_that_is_there_is_not_touched_and_a_password_is_seen_nowhere(
     tmp_path: Path, dbbench_here: Dbbench
 ) -> None:
+    """Nobody listens on the port: the driver says so, in words of its own."""
     empty, full = tmp_path / "empty.db", tmp_path / "full.db"
     with sqlite3.connect(full) as connection:
         connection.execute("CREATE TABLE Shipment (precious)")
         connection.execute("INSERT INTO Shipment VALUES (1)")
-    urls = ("--url", f"mine=sqlite:///{empty}", "--url", f"theirs=sqlite:///{full}")
-    done = dbbench_here(*SMALL, *urls, "-e", "sqlite", "--out", "run", status=1)
+    urls = ("--url", f"mine=sqlite:///{empty}", "--url", f"theirs=sqlite:///{full}", "--url", "nobody=env:MY_URL")
+    nobody = f"postgresql+psycopg://me:{SECRET}@127.0.0.1:9/bench?connect_timeout=5"
+    done = dbbench_here(*SMALL, *urls, "-e", "sqlite", "--out", "run", MY_URL=nobody, status=1)
     rows = summary(tmp_path / "run")
     assert rows["join-1", "sqlite"]["outcome"] == "ok"
     assert {row["outcome"] for (_, engine), row in rows.items() if engine == "mine"} == {"ok"}
@@ -42,6 +44,10 @@ def test_a_name_of_ones_own_runs_and_a_table_that_is_there_is_not_touched(
     assert (tables(empty), tables(full)) == (set(), {"Shipment"})
     with sqlite3.connect(full) as connection:
         assert connection.execute("SELECT precious FROM Shipment").fetchall() == [(1,)]
+    assert rows["join-1", "nobody"]["outcome"] in ("failed", "unavailable")
+    written = everything_written(tmp_path / "run")
+    assert "me:***@127.0.0.1:9" in written
+    assert SECRET not in done.stdout + done.stderr + written
 
 
 @pytest.mark.matrix
@@ -72,27 +78,16 @@ def test_after_a_failure_between_two_steps_the_tables_are_gone(tmp_path: Path) -
     assert tables(tmp_path / "lost.db") == set()
 
 
-def test_a_password_is_seen_nowhere(tmp_path: Path, dbbench: Dbbench) -> None:
-    """Nobody listens on the port: the driver says so, in words of its own."""
-    url = f"postgresql+psycopg://me:{SECRET}@127.0.0.1:9/bench?connect_timeout=5"
-    done = dbbench(*SMALL, "--url", "mine=env:MY_URL", "-e", "sqlite", "--out", "run", MY_URL=url, status=1)
-    assert summary(tmp_path / "run")["join-1", "mine"]["outcome"] in ("failed", "unavailable")
-    assert SECRET not in done.stdout + done.stderr
-    written = everything_written(tmp_path / "run")
-    assert "me:***@127.0.0.1:9" in written
-    assert SECRET not in written
-
-
 @pytest.mark.matrix
 def test_a_run_at_a_url_goes_on_with_the_same_url_only(tmp_path: Path, dbbench_here: Dbbench) -> None:
-    url = f"mine=sqlite:///{tmp_path}/mine.db?password={SECRET}"
-    dbbench_here(*SMALL, "-e", "sqlite", "--url", f"mine=sqlite:///{tmp_path}/mine.db", "--out", "run", status=0)
+    url = f"mine=sqlite:///{tmp_path}/mine.db"
+    dbbench_here(*SMALL, "-e", "sqlite", "--url", url, "--out", "run", status=0)
     without = dbbench_here("suite", "--resume", "run", status=2)
     assert "--url mine=URL" in without.stderr
-    other = dbbench_here("suite", "--resume", "run", "--url", url, status=2)
+    other = dbbench_here("suite", "--resume", "run", "--url", f"{url}?password={SECRET}", status=2)
     assert "password=***" in other.stderr
     assert SECRET not in other.stderr
-    dbbench_here("suite", "--resume", "run", "--url", f"mine=sqlite:///{tmp_path}/mine.db", "--format", "csv", status=0)
+    dbbench_here("suite", "--resume", "run", "--url", url, "--format", "csv", status=0)
 
 
 def test_what_takes_no_url_says_so(dbbench_here: Dbbench) -> None:
