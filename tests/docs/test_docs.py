@@ -28,7 +28,7 @@ from dbbench.suite.data_types import TYPES
 from dbbench.suite.loader import builtin_suites, find_suite, load_suite, parse_suite
 from dbbench.suite.model import Suite
 from dbbench.suite.steps.base import HIDDEN
-from tests.conftest import Dbbench, summary
+from tests.conftest import Dbbench, run_suite, summary
 from tests.trials_here import trials_here
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -357,17 +357,13 @@ def test_the_pieces_of_the_page_make_a_suite_that_runs(
     assert {outcome for step, outcome in found if step in rated} <= {"ok", "saturated", "no rate"}
 
 
-def test_the_example_suite_runs(tmp_path: Path, dbbench_here: Dbbench) -> None:
+def test_the_example_suite_runs(tmp_path: Path) -> None:
     example = ROOT / "docs" / "examples" / "tiny.yaml"
     with trials_here():
-        dbbench_here("suite", str(example), "--quick", "-e", "sqlite", "--format", "csv", "--out", "run", status=0)
+        rows = summary(run_suite(tmp_path, str(example), ("sqlite",), "--quick", status=0))
     steps = {step.name for scenario in load_suite(example).scenarios for step in scenario.steps}
-    assert set(outcomes(tmp_path / "run")) == {(step, "ok") for step in steps}
-
-
-def outcomes(run: Path) -> Iterator[tuple[str, str]]:
-    """Step and outcome of each row of SQLite."""
-    return ((step, row["outcome"]) for (step, engine), row in summary(run).items() if engine == "sqlite")
+    found = {step: row["outcome"] for (step, engine), row in rows.items() if engine == "sqlite"}
+    assert found == dict.fromkeys(steps, "ok")
 
 
 # Examples and links

@@ -188,9 +188,8 @@ def fault(tmp_path_factory: pytest.TempPathFactory) -> Path:
         pytest.skip("not run: gcc is missing: apt install gcc libc6-dev")
     folder = tmp_path_factory.mktemp("fault")
     (folder / "fault.c").write_text(FAULT, "utf-8")
-    subprocess.run(
-        ["gcc", "-shared", "-fPIC", "-O1", "-o", folder / "fault.so", folder / "fault.c", "-ldl"], check=True
-    )
+    command = ["gcc", "-shared", "-fPIC", "-O1", "-o", folder / "fault.so", folder / "fault.c", "-ldl"]
+    subprocess.run(command, check=True)
     return folder / "fault.so"
 
 
@@ -258,11 +257,8 @@ def test_after_a_kill_each_block_is_old_or_new_and_none_that_was_committed_is_lo
     last: dict[int, int] = {}
     first = 1
     for _ in range(6):
-        writer = subprocess.Popen(
-            [sys.executable, "-c", WRITER, str(tmp_path / "data"), str(first)],
-            stdout=subprocess.PIPE,
-            env=environment(),
-        )
+        command = [sys.executable, "-c", WRITER, str(tmp_path / "data"), str(first)]
+        writer = subprocess.Popen(command, stdout=subprocess.PIPE, env=environment())
         assert writer.stdout
         # By their number, and not after a time in which a busy machine may have done nothing.
         told = writer.stdout.read(8 * moments.randint(20, 500))

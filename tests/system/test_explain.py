@@ -13,10 +13,10 @@ from dbbench.results.trial_files import Watched
 from dbbench.run import explain
 from dbbench.testing.contract import usable
 from dbbench.testing.suite_text import suite_text
-from tests.conftest import Dbbench, run_dbbench, run_here
+from tests.conftest import TESTS, Dbbench, run_dbbench, run_here, run_suite
 from tests.trials_here import trials_here
 
-SMALL = Path(__file__).parents[1] / "unit" / "small.yaml"
+SMALL = TESTS / "unit" / "small.yaml"
 RECORDS = suite_text(
     "records",
     "records: {count: 2000}",
@@ -40,22 +40,20 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     (made / "small.yaml").write_text(
         text.replace("    charts:", size).replace("C.ParentId\n", "C.ParentId ORDER BY C.Id\n")
     )
-    words = ("-e", "sqlite", "-e", "faulty-crashes", "--rounds", "1", "--format", "csv", "--out", "r")
-    done = run_here(made, "suite", "small.yaml", *words, plugins=("faulty",))
-    assert (made / "r" / "run.json").is_file(), done.stderr
+    run_suite(made, "small.yaml", ("sqlite", "faulty-crashes"))
     return made
 
 
 @pytest.mark.skipif(not PY_SPY, reason="py-spy is not installed: pip install 'dbbench[profile]'")
 def test_a_step_is_explained_and_the_run_stays_as_it_is(folder: Path) -> None:
-    before = {path: path.read_bytes() for path in (folder / "r").rglob("*") if path.is_file()}
-    done = run_dbbench(folder, "explain", "r", "--step", "join", "-e", "sqlite", "--seconds", "2", status=0)
+    before = {path: path.read_bytes() for path in (folder / "run").rglob("*") if path.is_file()}
+    done = run_dbbench(folder, "explain", "run", "--step", "join", "-e", "sqlite", "--seconds", "2", status=0)
     said = done.stdout
     assert "one more trial of each engine, watched, which doesn't count" in said
     assert "SEARCH P USING INTEGER PRIMARY KEY" in said
     assert "CPU time of a call" in said
     assert "python: CPU" in said
-    out = folder / "r" / "explain" / "join"
+    out = folder / "run" / "explain" / "join"
     found = json.loads((out / "sqlite.speedscope.json").read_text("utf-8"))
     assert any("sqlite3_step" in frame["name"] for frame in found["shared"]["frames"])
     assert (out / "sqlite-flame.svg").read_text("utf-8").startswith("<svg")
@@ -65,7 +63,7 @@ def test_a_step_is_explained_and_the_run_stays_as_it_is(folder: Path) -> None:
     assert {watched.names[sample.process] for sample in watched.samples} == {watched.names[watched.samples[0].process]}
     assert not (out / "sqlite" / "work").exists()
     assert {path: path.read_bytes() for path in before} == before
-    again = run_here(folder, "report", "r", "--format", "csv", plugins=("faulty",))
+    again = run_here(folder, "report", "run", "--format", "csv", plugins=("faulty",))
     assert "explain" not in again.stdout
 
 
@@ -79,16 +77,15 @@ def looks_at_others() -> bool:
         other.communicate(b"\n")
 
 
-def test_client_processes_are_profiled(tmp_path: Path, dbbench: Dbbench, dbbench_here: Dbbench) -> None:
+def test_client_processes_are_profiled(tmp_path: Path, dbbench: Dbbench) -> None:
     if not looks_at_others():
         pytest.skip("py-spy, and the right to trace any process: root with SYS_PTRACE, or kernel.yama.ptrace_scope=0")
-    (tmp_path / "records.yaml").write_text(RECORDS)
     with trials_here():
-        dbbench_here("suite", "records.yaml", "-e", "sqlite", "--rounds", "1", "--format", "csv", "--out", "r")
+        run = run_suite(tmp_path, RECORDS, ("sqlite",), status=None)
 
     def clients_are_seen(folder: str) -> bool:
-        dbbench("explain", "r", "--step", "reads", "--seconds", "2", status=0)
-        seen = (tmp_path / "r/explain" / folder / "sqlite/profile.txt").read_text("utf-8").splitlines()
+        dbbench("explain", "run", "--step", "reads", "--seconds", "2", status=0)
+        seen = (run / "explain" / folder / "sqlite/profile.txt").read_text("utf-8").splitlines()
         return any("dbbench.loadgen.process" in line and "(dbbench/loadgen/loops.py" in line for line in seen)
 
     # On a busy machine the clients may be over before py-spy, which looks for new processes now and then, has met them.
@@ -97,7 +94,7 @@ def test_client_processes_are_profiled(tmp_path: Path, dbbench: Dbbench, dbbench
 
 def test_a_process_that_ends_while_it_is_watched_leaves_what_was_seen(folder: Path) -> None:
     done = run_dbbench(
-        folder, "explain", "r", "--step", "join", "-e", "faulty-crashes", "--seconds", "1", plugins=("faulty",)
+        folder, "explain", "run", "--step", "join", "-e", "faulty-crashes", "--seconds", "1", plugins=("faulty",)
     )
     assert done.returncode == 1, done.stdout + done.stderr
     said = " ".join(done.stdout.split())
@@ -107,15 +104,14 @@ def test_a_process_that_ends_while_it_is_watched_leaves_what_was_seen(folder: Pa
 
 
 def test_the_processes_of_a_private_server_are_seen_and_its_own_counts_of_waits(
-    tmp_path: Path, dbbench: Dbbench, dbbench_here: Dbbench
+    tmp_path: Path, dbbench: Dbbench
 ) -> None:
     usable("mysql")
-    shutil.copy(SMALL, tmp_path)
     with trials_here():
-        dbbench_here("suite", "small.yaml", "-e", "mysql", "--rounds", "1", "--format", "csv", "--out", "r", status=0)
-    done = dbbench("explain", "r", "--step", "join", "--seconds", "1", status=0)
+        run = run_suite(tmp_path, str(SMALL), ("mysql",), status=0)
+    done = dbbench("explain", "run", "--step", "join", "--seconds", "1", status=0)
     assert "Innodb_row_lock_waits 0" in done.stdout
-    watched = Watched.read(tmp_path / "r" / "explain" / "join" / "mysql")
+    watched = Watched.read(run / "explain" / "join" / "mysql")
     assert len({*watched.names.values()}) == 2  # the worker and its server
     assert "SIMPLE" in done.stdout
 
@@ -132,16 +128,16 @@ def test_the_processes_of_a_private_server_are_seen_and_its_own_counts_of_waits(
 def test_what_can_not_be_explained_is_refused_in_a_line(
     folder: Path, dbbench_here: Dbbench, words: list[str], said: str
 ) -> None:
-    done = dbbench_here("explain", "r", *words, folder=folder, status=2)
+    done = dbbench_here("explain", "run", *words, folder=folder, status=2)
     assert said in done.stderr
 
 
 def test_a_run_of_another_machine_is_not_explained(folder: Path, tmp_path: Path, dbbench_here: Dbbench) -> None:
-    shutil.copytree(folder / "r", tmp_path / "r")
-    manifest = json.loads((tmp_path / "r" / "run.json").read_text("utf-8"))
+    shutil.copytree(folder / "run", tmp_path / "run")
+    manifest = json.loads((tmp_path / "run" / "run.json").read_text("utf-8"))
     manifest["machine"]["cpu"] = "Elbrus"
-    (tmp_path / "r" / "run.json").write_text(json.dumps(manifest), "utf-8")
-    done = dbbench_here("explain", "r", "--step", "join", "-e", "sqlite", status=2)
+    (tmp_path / "run" / "run.json").write_text(json.dumps(manifest), "utf-8")
+    done = dbbench_here("explain", "run", "--step", "join", "-e", "sqlite", status=2)
     assert "can't be explained here: CPU was Elbrus then" in done.stderr
 
 
@@ -159,7 +155,7 @@ def test_without_a_profiler_the_rest_is_shown(
     forbidden.write_text("#!/bin/sh\necho 'Error: Permission denied' >&2\nexit 1\n")
     os.chmod(forbidden, 0o755)
     monkeypatch.setattr(explain, "_program", lambda name: str(forbidden) if program and name == "py-spy" else "")
-    done = dbbench_here("explain", "r", "--step", "join", "-e", "sqlite", "--seconds", "0.5", folder=folder, status=0)
+    done = dbbench_here("explain", "run", "--step", "join", "-e", "sqlite", "--seconds", "0.5", folder=folder, status=0)
     assert said in done.stdout
     assert "SEARCH P USING INTEGER PRIMARY KEY" in done.stdout
     assert "python: CPU" in done.stdout

@@ -29,7 +29,8 @@ SUITE = suite_text(
     """,
     durability="process",
 )
-ASKED = ("rounds.yaml", "-e", "sqlite", "--cluster", "local:2", "--fleet", "--format", "csv", "--out", "run")
+HOW = ("--cluster", "local:2", "--fleet", "--rounds", "3", "--format", "csv")
+ASKED = ("suite", "rounds.yaml", "-e", "sqlite", *HOW, "--out", "run")
 
 
 @pytest.fixture
@@ -38,22 +39,21 @@ def folder(tmp_path: Path) -> Path:
     return tmp_path
 
 
-def hosts_of(folder: Path) -> dict[int, set[str]]:
-    """Round -> the hosts that its trials were on, all of which went well."""
+def hosts_of(folder: Path) -> set[str]:
+    """The hosts of a run of three rounds, each of which was on one of them and went well."""
     found: dict[int, set[str]] = {}
     for result in Run.open(folder / "run").results():
         assert {step.outcome for step in result.steps} == {Outcome.OK}, result
         assert result.host is not None
         found.setdefault(result.round, set()).add(result.host["name"])
-    return found
+    assert sorted(found) == [1, 2, 3]
+    assert all(len(hosts) == 1 for hosts in found.values())
+    return set.union(*found.values())
 
 
 def test_each_round_is_on_one_host(folder: Path, dbbench: Dbbench) -> None:
-    dbbench("suite", *ASKED, "--rounds", "3", status=0)
-    found = hosts_of(folder)
-    assert sorted(found) == [1, 2, 3]
-    assert all(len(hosts) == 1 for hosts in found.values())
-    assert set.union(*found.values()) == {"h1", "h2"}
+    dbbench(*ASKED, status=0)
+    assert hosts_of(folder) == {"h1", "h2"}
     run = Run.open(folder / "run")
     assert len(run.results()) == 3 * 2
     assert run.manifest.finished
@@ -68,19 +68,17 @@ def begun(folder: Path) -> bool:
 
 
 def test_a_host_that_dies_gives_its_round_to_another(folder: Path) -> None:
-    with started(folder, "suite", *ASKED, "--rounds", "3", plugins=("faulty",)) as process:
+    with started(folder, *ASKED, plugins=("faulty",)) as process:
         assert until(lambda: begun(folder))
         below = psutil.Process(process.pid).children(recursive=True)
         next(each for each in below if "dbbench.cluster.local" in each.cmdline()).kill()
         assert process.wait(600) == 0
-    found = hosts_of(folder)
-    assert sorted(found) == [1, 2, 3]
-    assert all(len(hosts) == 1 for hosts in found.values())
+    assert hosts_of(folder)
     assert until(lambda: not of_run(folder), 60)
 
 
 def test_after_ctrl_c_nothing_is_left_and_a_resumed_run_does_the_rest(folder: Path, dbbench: Dbbench) -> None:
-    with started(folder, "suite", *ASKED, "--rounds", "3", plugins=("faulty",)) as process:
+    with started(folder, *ASKED, plugins=("faulty",)) as process:
         assert until(lambda: begun(folder))
         process.send_signal(signal.SIGINT)
         assert process.wait(120) == 130
@@ -91,15 +89,13 @@ def test_after_ctrl_c_nothing_is_left_and_a_resumed_run_does_the_rest(folder: Pa
     done = dbbench("suite", "--resume", "run", "--format", "csv", status=2)
     assert "add --cluster local:2" in done.stderr
     dbbench("suite", "--resume", "run", "--cluster", "local:2", "--format", "csv", status=0)
-    found = hosts_of(folder)
-    assert sorted(found) == [1, 2, 3]
-    assert all(len(hosts) == 1 for hosts in found.values())
+    assert hosts_of(folder)
     whole = [path for path in kept if path.stat().st_mtime_ns == kept[path]]
     assert len(whole) >= 2  # at least one round was finished, and not run again
 
 
 def test_after_a_kill_nothing_is_left(folder: Path) -> None:
-    with started(folder, "suite", *ASKED, "--rounds", "3", plugins=("faulty",)):
+    with started(folder, *ASKED, plugins=("faulty",)):
         assert until(lambda: begun(folder))
     assert until(lambda: not of_run(folder), 60)
     assert list((folder / "temporary").iterdir()) == []
@@ -111,8 +107,6 @@ def test_hosts_behind_tls(folder: Path) -> None:
             folder / "rounds.yaml", engines=["sqlite"], rounds=3, cluster=place.address, hosts=2, fleet=True,
             out=folder / "run",
         )  # fmt: skip
-    found = hosts_of(folder)
-    assert sorted(found) == [1, 2, 3]
-    assert set.union(*found.values()) == {"h1 (10.213.1.2)", "h2 (10.213.2.2)"}
+    assert hosts_of(folder) == {"h1 (10.213.1.2)", "h2 (10.213.2.2)"}
     assert atomic_json.read(folder / "run" / "run.json")["fleet"] is True
     assert list(folder.glob("w?/dbbench-*")) == []

@@ -27,21 +27,9 @@ ENGINES = ("sqlite", "duckdb")
 @pytest.fixture(scope="module")
 def run(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, str]:
     folder = tmp_path_factory.mktemp("life")
-    engines = [word for name in ENGINES for word in ("-e", name)]
-    command = [
-        "suite",
-        "lifecycle",
-        "--scale",
-        "0.05",
-        "--quick",
-        *engines,
-        "--format",
-        "csv,html,md,png",
-        "--out",
-        "r",
-    ]
+    words = ("--scale", "0.05", "--quick", "-e", "sqlite", "-e", "duckdb", "--format", "csv,html,md,png", "--out", "r")
     with trials_here("duckdb"):
-        done = run_here(folder, *command, status=0)
+        done = run_here(folder, "suite", "lifecycle", *words, status=0)
     return folder / "r", done.stdout
 
 

@@ -19,8 +19,6 @@ from tests.tables import one_table
 from tests.trials_here import trials_here
 
 AFTER_THE_LOAD = ("size-loaded", "churn", "size-churned", "sums-warm", "sums-cold")
-
-
 #: As many reals as `invoices` has, in tenths: their sum in 4 bytes is wrong in the seventh digit.
 REALS = suite_text(
     "reals",
@@ -32,11 +30,6 @@ REALS = suite_text(
     "- {kind: load, name: load, title: Load}",
 )
 LOAD = LoadStep(kind="load", name="load", title="Load")
-
-
-@pytest.fixture
-def lmdb() -> None:
-    usable("lmdb")
 
 
 def test_reals_are_added_up_in_8_bytes() -> None:
@@ -66,8 +59,8 @@ def test_a_flush_leaves_the_log_for_later_commits(name: str, opened: Opened, tmp
     assert log.stat().st_size == before or name == "turso"  # which cuts its log off by itself
 
 
-@pytest.mark.usefixtures("lmdb")
 def test_no_empty_store_is_ranked(dbbench_here: Dbbench, tmp_path: Path) -> None:
+    usable("lmdb")
     words = ("--scale", "0.02", "--quick", "-e", "sqlite", "-e", "lmdb", "--format", "csv", "--out", "run")
     with trials_here():
         done = dbbench_here("suite", "lifecycle", *words)

@@ -8,7 +8,7 @@ import pytest
 from dbbench.errors import UserError
 from dbbench.host import control_group
 from dbbench.testing.suite_text import suite_text
-from tests.conftest import Dbbench, run_suite, summary
+from tests.conftest import run_suite, summary
 from tests.tables import one_table
 
 pytestmark = pytest.mark.matrix
@@ -25,7 +25,6 @@ DRAWN = suite_text(
       parameters: {buyer: {draw: Orders.Buyer}}
     """,
 )
-RUN = ("suite", "invoices", "--scale", "0.05", "--rounds", "1", "--memory-limit", "400MiB", "--format", "csv,html")
 
 
 @pytest.fixture(autouse=True)
@@ -36,15 +35,16 @@ def _groups() -> None:
         pytest.skip(str(exc))
 
 
-def test_an_engine_above_the_limit_is_out_of_memory_and_the_others_go_on(tmp_path: Path, dbbench_here: Dbbench) -> None:
-    dbbench_here(*RUN, "-e", "sqlite", "-e", "faulty-eats", "--out", "run", plugins=("faulty",), status=1)
-    assert json.loads((tmp_path / "run/run.json").read_text())["limits"]["memory_limit"] == 400 * 2**20
-    rows = summary(tmp_path / "run")
+def test_an_engine_above_the_limit_is_out_of_memory_and_the_others_go_on(tmp_path: Path) -> None:
+    how = ("--scale", "0.05", "--memory-limit", "400MiB", "--format", "csv,html")
+    run = run_suite(tmp_path, "invoices", ("sqlite", "faulty-eats"), *how)
+    assert json.loads((run / "run.json").read_text())["limits"]["memory_limit"] == 400 * 2**20
+    rows = summary(run)
     row = rows["join-2", "faulty-eats"]
     assert (row["outcome"], row["detail"]) == ("out of memory", "killed by the system at 400 MiB (--memory-limit)")
     assert rows["bulk-insert", "faulty-eats"]["outcome"] == "ok"
     assert {row["outcome"] for (_, engine), row in rows.items() if engine == "sqlite"} == {"ok"}
-    assert "400 MiB for each trial" in (tmp_path / "run/report/index.html").read_text()
+    assert "400 MiB for each trial" in (run / "report/index.html").read_text()
 
 
 def test_the_reference_takes_nothing_of_a_trials_memory(tmp_path: Path) -> None:

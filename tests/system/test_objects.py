@@ -8,13 +8,14 @@ from dbbench.engine.probe import probe
 from dbbench.testing.suite_text import suite_text
 from dbbench_plugins.loopback import OPENS
 from tests.conftest import Dbbench, run_suite, summary
+from tests.tables import one_table
 from tests.trials_here import trials_here
 
 LAYERS = ["core", "core-text", "orm", "sqlmodel", "peewee", "django"]
 ENGINES = ["sqlite", *(f"sqlite+{layer}" for layer in LAYERS)]
 ONE = suite_text(
     "one",
-    "tables: {T: {rows: 5, primary_key: Id, columns: {Id: {type: integer, values: {kind: sequence}}}}}",
+    one_table("T", 5),
     """
     - {kind: load, name: load, title: Load}
     - {kind: objects, name: one, title: One, table: T, operation: get}

@@ -1,6 +1,5 @@
 """Rates and several clients in a real run: what a stall does to latency, who can't keep up, who can't serve as many clients."""
 
-import csv
 import json
 from pathlib import Path
 from typing import Any
@@ -70,8 +69,7 @@ def result(run: Path, engine: str, step: str) -> dict[str, Any]:
 
 
 def figures(run: Path, engine: str, step: str) -> dict[str, Any]:
-    found: dict[str, Any] = result(run, engine, step)["facts"]
-    return found
+    return result(run, engine, step)["facts"]
 
 
 def mean(times: dict[str, Any]) -> float:
@@ -120,8 +118,7 @@ def test_an_engine_that_cannot_keep_up_is_saturated_and_has_no_figure(run: Path)
         assert found["value"] is None
         assert found["samples"] == []
         assert all("percentiles" not in times for times in found["facts"]["times"].values())
-    with open(run / "summary.csv", encoding="utf-8") as file:
-        (row,) = [row for row in csv.DictReader(file) if (row["engine"], row["step"]) == ("faulty-slow", "rate")]
+    row = summary(run)["rate", "faulty-slow"]
     assert (row["outcome"], row["value"], row["rank"]) == ("saturated", "", "")
 
 
@@ -136,9 +133,8 @@ def test_several_clients_make_all_their_calls(run: Path) -> None:
 
 
 def test_random_arrivals_are_the_same_for_every_engine(run: Path) -> None:
-    assert (
-        figures(run, "sqlite", "threads")["arrivals"]["due"] == figures(run, "null", "threads")["arrivals"]["due"] > 30
-    )
+    first, second = (figures(run, engine, "threads")["arrivals"]["due"] for engine in ("sqlite", "null"))
+    assert first == second > 30
 
 
 def test_more_clients_than_an_engine_allows_are_its_outcome(run: Path) -> None:
@@ -175,13 +171,11 @@ def test_nothing_is_left_behind(run: Path) -> None:
     ("old", "new", "place"),
     [
         ("per_second: 50,", "per_second: 0,", "rate.per_second: 0: expected greater than 0"),
-        ("per_second: 50,", "per_second: -5,", "rate.per_second: -5: expected greater than 0"),
         ("seconds: 4}", "seconds: 0}", "rate.seconds: 0: expected greater than 0"),
         ("per_second: 50,", "per_second: 1,", "rate: expected 10 arrivals or more: per_second times seconds"),
         ("clients: {threads: 2}", "clients: {threads: 0}", "clients.threads: 0: expected greater than or equal to 1"),
         ("arrivals: poisson", "arrivals: poison", "'poison': expected one of constant, poisson; did you mean"),
         ("threads: 2", "thread: 2", "expected one of the keys processes, threads; did you mean 'threads'?"),
-        ("seconds: 4}", "seconds: 4}\n        iterations: 9", "iterations: 9: expected no iterations where"),
     ],
 )
 def test_a_rate_that_is_none_is_a_fault_with_its_place(
@@ -198,25 +192,15 @@ def test_a_rate_that_is_none_is_a_fault_with_its_place(
         assert f"bad.yaml:{line}:" in done.stdout + done.stderr
 
 
-NO_RATE = """
-dbbench: 1
-name: never
-title: Never
-description: A limit that no call keeps.
-datasets: {d: {tables: {T: {rows: 100, primary_key: Id, columns: {Id: {type: integer, values: {kind: sequence}}}}}}}
-scenarios:
-  - name: never
-    title: Never
-    dataset: d
-    steps:
-      - {kind: load, name: load, title: Load}
-      - kind: query
-        name: highest
-        title: Highest
-        sql: SELECT Id FROM T
-        find: {p50: 0.05us, trial: 200ms}
-      - {kind: query, name: after, title: After, sql: SELECT Id FROM T}
-"""
+NO_RATE = suite_text(
+    "never",
+    one_table("T", 100),
+    """
+    - {kind: load, name: load, title: Load}
+    - {kind: query, name: highest, title: Highest, sql: SELECT Id FROM T, find: {p50: 0.05us, trial: 200ms}}
+    - {kind: query, name: after, title: After, sql: SELECT Id FROM T}
+    """,
+)
 
 
 def test_a_limit_that_no_rate_keeps_is_an_outcome(dbbench_here: Dbbench, tmp_path: Path) -> None:

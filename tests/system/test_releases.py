@@ -1,18 +1,17 @@
 """Releases that can't be had, imported or opened: each ends in an outcome with its reason, and harms no other variant."""
 
 import json
-import shutil
 from pathlib import Path
 
 import pytest
 
 from dbbench.testing.contract import missing
-from tests.conftest import Dbbench, summary
+from tests.conftest import TESTS, Dbbench, summary
 from tests.wheels import offline, wheel
 
 pytestmark = pytest.mark.matrix  # pip or uv makes four environments
 
-SMALL = Path(__file__).parents[1] / "unit" / "small.yaml"
+SMALL = str(TESTS / "unit" / "small.yaml")
 ENGINE = "sqlite+apsw"
 #: A driver that says what it is, and ends the process when a database is opened.
 ABORTS = """
@@ -36,7 +35,6 @@ def test_a_release_that_fails_in_any_way_is_an_outcome_and_harms_no_other(
     tmp_path: Path, dbbench_here: Dbbench
 ) -> None:
     pytest.importorskip("apsw")
-    shutil.copy(SMALL, tmp_path)
     index = tmp_path / "index"
     index.mkdir()
     wheel(index, "apsw", "3.96.0", ABORTS)
@@ -47,7 +45,7 @@ def test_a_release_that_fails_in_any_way_is_an_outcome_and_harms_no_other(
     chosen = [word for label in labels for word in ("-e", f"{ENGINE}@{label}")]
     variables = offline(index) | {"DBBENCH_CACHE": str(tmp_path / "cache")}
     done = dbbench_here(
-        "suite", "small.yaml", "-e", ENGINE, "-e", f"{ENGINE}@again", *chosen, "--quick", "--format", "csv", "--out", "r",
+        "suite", SMALL, "-e", ENGINE, "-e", f"{ENGINE}@again", *chosen, "--quick", "--format", "csv", "--out", "r",
         **variables,
     )  # fmt: skip
     assert done.returncode == 1, done.stdout + done.stderr
@@ -57,12 +55,7 @@ def test_a_release_that_fails_in_any_way_is_an_outcome_and_harms_no_other(
         assert found[well]["outcome"] == "ok"
         assert float(found[well]["value"]) > 0
     outcomes = {label: found[f"{ENGINE}@{label}"] for label in labels}
-    assert {label: row["outcome"] for label, row in outcomes.items()} == {
-        "3.96": "crashed",
-        "3.97": "unavailable",
-        "3.98": "unavailable",
-        "3.99": "unavailable",
-    }
+    assert [row["outcome"] for row in outcomes.values()] == ["crashed", *["unavailable"] * 3]
     assert "SIGABRT" in outcomes["3.96"]["detail"]
     assert "broken: " in outcomes["3.97"]["detail"]
     assert "made for another system" in outcomes["3.97"]["detail"]
@@ -79,9 +72,8 @@ def test_an_old_release_of_a_real_driver_is_measured(
     tmp_path: Path, dbbench_here: Dbbench, engine: str, old: str
 ) -> None:
     """The plugin drives it, though it is older than what a new environment gets."""
-    shutil.copy(SMALL, tmp_path)
     done = dbbench_here(
-        "suite", "small.yaml", "-e", engine, "-e", f"{engine}@{old}", "--quick", "--format", "csv", "--out", "r"
+        "suite", SMALL, "-e", engine, "-e", f"{engine}@{old}", "--quick", "--format", "csv", "--out", "r"
     )
     found = {name: row for (step, name), row in summary(tmp_path / "r").items() if step == "join"}
     if found[f"{engine}@{old}"]["outcome"] == "unavailable":

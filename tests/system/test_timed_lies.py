@@ -4,6 +4,7 @@ import pytest
 
 from dbbench.testing.suite_text import suite_text
 from tests.conftest import Rows, run_suite, summary
+from tests.tables import one_table
 from tests.trials_here import trials_here
 
 pytestmark = pytest.mark.matrix
@@ -27,16 +28,7 @@ RECORDS = suite_text(
 )
 THINGS = suite_text(
     "things",
-    """
-    seed: 7
-    tables:
-      Thing:
-        rows: 300
-        primary_key: Id
-        columns:
-          Id: {type: integer, values: {kind: sequence}}
-          Name: {type: varchar(6), values: {kind: pattern, text: "N-####"}}
-    """,
+    "seed: 7\n" + one_table("Thing", 300, 'Name: {type: varchar(6), values: {kind: pattern, text: "N-####"}}'),
     """
     - {kind: load, name: load, title: Load}
     - {kind: query, name: query, title: Query, sql: "SELECT Id, Name FROM Thing", read: Name}
