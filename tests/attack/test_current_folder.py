@@ -56,20 +56,21 @@ def write_suite(folder: Path, steps: str) -> None:
     (folder / "suite.yaml").write_text(suite_text("trapped", TABLE, steps, durability="process"), "utf-8")
 
 
-def run(folder: Path, *words: str) -> subprocess.CompletedProcess[str]:
-    """A command in the folder. Nothing of it may have been run afterwards."""
+def run(folder: Path, *words: str, **variables: str) -> str:
+    """What a command in the folder says, which goes well. Nothing of the folder may have been run afterwards."""
     done = subprocess.run(
-        words, cwd=folder, env=environment(), capture_output=True, text=True, timeout=1200, check=False
+        words, cwd=folder, env=environment(**variables), capture_output=True, text=True, timeout=1200, check=False
     )
     sprung = folder.parent / "sprung"
     assert not sprung.exists(), sprung.read_text("utf-8") + done.stderr
-    return done
+    assert done.returncode == 0, done.stdout + done.stderr
+    return done.stdout
 
 
 def test_a_run_with_clients_in_processes(trapped: Path) -> None:
     write_suite(trapped, LOAD + INSERT + "  clients: {processes: 2}\n")
-    done = run(trapped, *SCRIPT, "suite", "suite.yaml", "-e", "sqlite", "--quick", "--out", "run")
-    assert "wrote run/report/index.html" in done.stdout, done.stdout + done.stderr
+    said = run(trapped, *SCRIPT, "suite", "suite.yaml", "-e", "sqlite", "--quick", "--out", "run")
+    assert "wrote run/report/index.html" in said
     rows = summary(trapped / "run")
     assert rows["load", "sqlite"]["outcome"] == rows["insert", "sqlite"]["outcome"] == "ok"
     assert list((trapped / "run" / "report").glob("*.svg"))
@@ -78,8 +79,7 @@ def test_a_run_with_clients_in_processes(trapped: Path) -> None:
 def test_a_history_is_drawn_by_no_settings_of_the_folder(trapped: Path) -> None:
     for day, name in enumerate("ab", 1):
         fabricate(trapped / name, {"sqlite": MANY["sqlite"]}, rounds=1, day=day)
-    done = run(trapped, *SCRIPT, "history", "a", "b", "--out", "history")
-    assert "wrote history/index.html" in done.stdout, done.stdout + done.stderr
+    assert "wrote history/index.html" in run(trapped, *SCRIPT, "history", "a", "b", "--out", "history")
 
 
 @pytest.mark.parametrize(
@@ -91,17 +91,14 @@ def test_a_history_is_drawn_by_no_settings_of_the_folder(trapped: Path) -> None:
     ],
 )
 def test_every_other_child(trapped: Path, words: str, said: str) -> None:
-    done = run(trapped, *SCRIPT, *words.split())
-    assert done.returncode == 0, done.stdout + done.stderr
-    assert said in done.stdout
+    assert said in run(trapped, *SCRIPT, *words.split())
 
 
 def test_started_as_a_module(trapped: Path) -> None:
     """Where Python itself looks in the current folder, for dbbench and for nothing after it."""
     (trapped / "dbbench" / "__init__.py").unlink()
     (trapped / "dbbench").rmdir()
-    done = run(trapped, sys.executable, "-m", "dbbench", "engines", "sqlite")
-    assert done.returncode == 0, done.stdout + done.stderr
+    run(trapped, sys.executable, "-m", "dbbench", "engines", "sqlite")
 
 
 def test_a_driver_finds_none_of_its_files(trapped: Path) -> None:
@@ -110,22 +107,17 @@ def test_a_driver_finds_none_of_its_files(trapped: Path) -> None:
     usable("chdb")
     write_suite(trapped, LOAD)
     before = {*trapped.iterdir()}
-    done = run(trapped, *SCRIPT, "suite", "suite.yaml", "-e", "derby", "-e", "chdb", *TABLES_ALONE)
-    assert done.returncode == 0, done.stdout + done.stderr
+    run(trapped, *SCRIPT, "suite", "suite.yaml", "-e", "derby", "-e", "chdb", *TABLES_ALONE)
     assert {*trapped.iterdir()} - before == {trapped / "run"}
 
 
 def test_paths_of_the_user_are_meant_from_his_folder(tmp_path: Path) -> None:
     """Trials run in a folder of their own: a database, a folder of plugins and the cache are found all the same."""
     pytest.importorskip("sqlalchemy")
-    variables = {"PYTHONPATH": f":{os.path.relpath(faulty(), tmp_path)}", "DBBENCH_CACHE": "cache"}
+    plugins = f":{os.path.relpath(faulty(), tmp_path)}"
     write_suite(tmp_path, LOAD + INSERT)
     words = ("suite", "suite.yaml", "-e", "faulty-slowed", "--url", "mine=sqlite:///mine.db", *TABLES_ALONE)
-    done = subprocess.run(
-        [*SCRIPT, *words],
-        cwd=tmp_path, env={**os.environ, **variables}, capture_output=True, text=True, timeout=1200, check=False,
-    )  # fmt: skip
-    assert done.returncode == 0, done.stdout + done.stderr
+    run(tmp_path, *SCRIPT, *words, PYTHONPATH=plugins, DBBENCH_CACHE="cache")
     assert {row["outcome"] for row in summary(tmp_path / "run").values()} == {"ok"}
     with sqlite3.connect(tmp_path / "mine.db") as connection:  # which was opened there, and emptied again
         assert connection.execute("SELECT COUNT(*) FROM sqlite_schema").fetchone() == (0,)

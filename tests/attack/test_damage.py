@@ -12,7 +12,7 @@ import pytest
 
 from tests.attack.conftest import Ask
 from tests.attack.drawn import mutated
-from tests.attack.test_run_directories import outside, trial, twin
+from tests.attack.test_run_directories import change, outside, trial, twin
 
 
 def deep(levels: int) -> str:
@@ -75,26 +75,21 @@ def damaged(path: Path, chance: random.Random) -> str:
     ids=str,
 )  # fmt: skip
 def test_facts_of_another_shape_are_told(facts: dict[str, Any], run: Path, ask: Ask) -> None:
-    path = trial(run) / "result.json"
-    document = json.loads(path.read_text("utf-8"))
-    document["steps"][0]["facts"] |= facts
-    path.write_text(json.dumps(document), "utf-8")
+    change(trial(run) / "result.json", lambda result: result["steps"][0]["facts"].update(facts))
     done = ask("report", run, "--format", "csv")
     assert (done.returncode, "is damaged: steps.0.facts" in done.stdout) == (2, True)
 
 
 @pytest.mark.parametrize("moment", ["0001-01-01T00:00:00", "9999-12-31T23:59:59-12:00"])
 def test_a_moment_without_a_time_here_is_told(moment: str, run: Path, ask: Ask) -> None:
-    document = json.loads((run / "run.json").read_text("utf-8"))
-    (run / "run.json").write_text(json.dumps(document | {"created": moment}), "utf-8")
+    change(run / "run.json", lambda manifest: manifest.update(created=moment))
     assert "is damaged: created: " in ask("runs", run.parent).stdout
 
 
 @pytest.mark.parametrize("release", ["1..2", "1-foo", "latest"])
 def test_a_release_that_is_none_is_told(release: str, run: Path, ask: Ask) -> None:
-    document = json.loads((run / "run.json").read_text("utf-8"))
-    document["variants"] = {f"sqlite@{name}": {"engine": "sqlite", "release": release} for name in "ab"}
-    (run / "run.json").write_text(json.dumps(document), "utf-8")
+    variants = {f"sqlite@{name}": {"engine": "sqlite", "release": release} for name in "ab"}
+    change(run / "run.json", lambda manifest: manifest.update(variants=variants))
     done = ask("report", run, "--format", "csv")
     assert (done.returncode, "release: " in done.stdout) == (2, True)
 

@@ -99,10 +99,8 @@ def test_a_descendant_has_time_to_clear_up(tmp_path: Path) -> None:
 
 
 def test_shared_memory_of_the_killed_is_removed(tmp_path: Path) -> None:
-    child = (
-        "import ctypes, pathlib, sys, time\n"
-        "pathlib.Path(sys.argv[1]).write_text(str(ctypes.CDLL(None).shmget(0, 4096, 0o1600)))\ntime.sleep(100)\n"
-    )
+    child = "import ctypes, pathlib, sys, time\n"
+    child += "pathlib.Path(sys.argv[1]).write_text(str(ctypes.CDLL(None).shmget(0, 4096, 0o1600)))\ntime.sleep(100)\n"
     process = subprocess.Popen([sys.executable, "-c", child, tmp_path / "made"])
     assert until(lambda: (tmp_path / "made").exists() and (tmp_path / "made").read_text())
     number = (tmp_path / "made").read_text()

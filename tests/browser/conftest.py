@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 
 Visit = Callable[..., "Page"]
 Contexts = Callable[..., "BrowserContext"]
+HOSTILE = "<img src=x onerror=alert(1)></script><script>document.title='owned'</script> \"q\" ' \u202eleft \U0001f986 \x1b[31m"
 #: The rules of axe-core that a colour scheme can break.
 OF_COLOURS = ("color-contrast", "link-in-text-block")
 

@@ -19,7 +19,7 @@ from dbbench.report.sorting import sorted_by
 from dbbench.report.templating import source
 from dbbench.report.write import write_report
 from dbbench.results.outcome import Outcome
-from tests.browser.conftest import Visit, faults, smallest_text
+from tests.browser.conftest import HOSTILE, Visit, faults, smallest_text
 from tests.fabricated import FORBIDDEN, MANY, STORES, Fake, fabricate, longer_invoices
 
 if TYPE_CHECKING:
@@ -27,7 +27,6 @@ if TYPE_CHECKING:
 
 pytestmark = pytest.mark.matrix
 
-HOSTILE = "<img src=x onerror=alert(1)></script><script>document.title='owned'</script> \"q\" ' \u202eleft \U0001f986 \x1b[31m"
 ALL = {**MANY, "hostile": Fake(HOSTILE, 5.0), "forbidden": Fake("Forbidden", 0.01, probed=FORBIDDEN)}
 #: One of each kind: those that tie, return Arrow batches, have plans, are far behind, fail, are missing or withheld.
 ENGINES = {
@@ -145,11 +144,8 @@ def test_engines_can_be_chosen_and_ratios_follow(open_page: Open) -> None:
     assert section.locator(".finding").inner_text() == (
         "SQLite (sqlite3); then MariaDB (mysqlclient) ×2.59, from too few rounds to be sure."
     )
-    assert (
-        page.locator(".verdict")
-        .inner_text()
-        .startswith("Of the figures shown, by the mean over the steps: SQLite (sqlite3) ×1.00;")
-    )
+    verdict = page.locator(".verdict").inner_text()
+    assert verdict.startswith("Of the figures shown, by the mean over the steps: SQLite (sqlite3) ×1.00;")
     assert "MariaDB" not in page.locator(".wins").inner_text()
     assert page.locator("tr[data-e]:visible", has_text="DuckDB (rows)").count() == 0
 
@@ -157,11 +153,8 @@ def test_engines_can_be_chosen_and_ratios_follow(open_page: Open) -> None:
 def test_ranks_are_among_the_engines_chosen(visit: Visit, tmp_path: Path) -> None:
     fakes = {"a": Fake("A"), "b": Fake("B", 2.0), "c": Fake("C", 2.01), "d": Fake("D", 4.0)}
     page = visit(page_of(tmp_path, fakes, rounds=6), "#engines=b,c,d")
-    assert page.locator("section:has([id='invoices.join-1']) li:not([hidden]) > :first-child").all_text_contents() == [
-        "1-2",
-        "1-2",
-        "3",
-    ]
+    ranks = page.locator("section:has([id='invoices.join-1']) li:not([hidden]) > :first-child")
+    assert ranks.all_text_contents() == ["1-2", "1-2", "3"]
     assert page.locator(".wins b").all_text_contents() == ["Tie: B, C"]
 
 
@@ -400,10 +393,8 @@ def test_the_state_is_in_the_address(open_page: Open) -> None:
     names = bar_names(page)
     again = open_page("#" + page.url.partition("#")[2])
     assert bar_names(again) == names == sorted(names, key=str.casefold)
-    assert (
-        "×1.00"
-        in again.locator("section:has([id='invoices.join-1']) li", has_text="SQLite (sqlite3)").first.text_content()
-    )
+    row = again.locator("section:has([id='invoices.join-1']) li", has_text="SQLite (sqlite3)").first
+    assert "×1.00" in row.text_content()
 
 
 def test_engines_can_be_sorted_by_size(open_page: Open, shown: View) -> None:
@@ -504,11 +495,8 @@ def test_marks_move_to_the_axis_of_the_choice(visit: Visit, tmp_path: Path) -> N
 
     def ends() -> list[float]:
         """Where bars end, in pixels from where they begin."""
-        boxes = step.locator("li:not([hidden]) rect")
-        return [
-            box["width"]
-            for box in boxes.evaluate_all("(all) => all.map((each) => each.getBoundingClientRect().toJSON())")
-        ]
+        widths = "(all) => all.map((each) => each.getBoundingClientRect().width)"
+        return step.locator("li:not([hidden]) rect").evaluate_all(widths)
 
     a, b, c = ends()
     assert (b / a, c / a) == (pytest.approx(2, rel=0.01), pytest.approx(10, rel=0.01))

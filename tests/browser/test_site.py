@@ -6,12 +6,11 @@ import pytest
 
 from dbbench.host.machine import in_words
 from dbbench.report.site import write
-from tests.browser.conftest import OF_COLOURS, Visit, faults, smallest_text
+from tests.browser.conftest import HOSTILE, OF_COLOURS, Visit, faults, smallest_text
 from tests.fabricated import FORBIDDEN, MACHINE, MANY, Fake, fabricate
 
 pytestmark = pytest.mark.matrix
 
-HOSTILE = "<img src=x onerror=alert(1)></script><script>document.title='owned'</script> \"q\" ' \u202eleft \U0001f986 \x1b[31m"
 LAPTOP = {**MACHINE, "cpu": 'A laptop\'s <b>"CPU"</b>'}
 
 
@@ -20,13 +19,10 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Four runs: of two suites, on two machines, with engines that fail, are withheld, or have a hostile name."""
     folder = tmp_path_factory.mktemp("site")
     few = {name: MANY[name] for name in ("sqlite", "duckdb", "turso")}
+    more = {**few, "hostile": Fake(HOSTILE, 5.0), "forbidden": Fake("Forbidden", 0.01, probed=FORBIDDEN)}
     made = [
         (few, "invoices", MACHINE),
-        (
-            {**few, "hostile": Fake(HOSTILE, 5.0), "forbidden": Fake("Forbidden", 0.01, probed=FORBIDDEN)},
-            "invoices",
-            LAPTOP,
-        ),
+        (more, "invoices", LAPTOP),
         ({"lmdb": Fake("LMDB"), "sqlite": MANY["sqlite"]}, "esent", MACHINE),
         ({"duckdb": MANY["duckdb"]}, "invoices", MACHINE),
     ]
