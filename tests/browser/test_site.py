@@ -49,7 +49,7 @@ def test_runs_are_filtered_and_the_choice_is_in_the_address(visit: Visit, site: 
     again = visit(site / "index.html", "#" + page.url.partition("#")[2])
     assert again.locator("tbody tr:visible").all_inner_texts() == rows.all_inner_texts()
     page.evaluate("location.hash = 'engine=DuckDB (rows)'")
-    page.wait_for_function("document.querySelector('output').textContent === '3 of 4'")
+    page.locator("output", has_text="3 of 4").wait_for()
     page.get_by_label("Machine").select_option(in_words(LAPTOP))
     assert [row.split("\t")[2] for row in rows.all_inner_texts()] == [in_words(LAPTOP)]
 
