@@ -60,6 +60,10 @@ def test_the_engine_that_was_slowed_is_marked_and_no_other(
     assert len(colours) == 1  # whatever its place in a step
 
 
+def test_before_a_fourth_run_nothing_is_said_of_changes(runs: list[str], dbbench_here: Dbbench) -> None:
+    assert "no change can be seen in fewer than 4 runs" in dbbench_here("history", *runs[:3], status=0).stdout
+
+
 def test_cpu_time_shows_what_a_busy_machine_hides(tmp_path: Path, dbbench_here: Dbbench) -> None:
     paths = []
     for day, load in enumerate((1.0, 4.0, 1.5, 6.0, 2.0, 3.0), 1):
