@@ -20,6 +20,8 @@ from tests.waiting import until
 
 #: How far ahead the second host's clock is in its time namespace, in seconds.
 AHEAD = 1_000
+#: The network of the hosts. Each process of tests has its own.
+NET = f"10.{213 + int(os.environ.get('PYTEST_XDIST_WORKER', 'gw0')[2:])}"
 
 
 @contextmanager
@@ -60,21 +62,21 @@ def elsewhere(folder: Path, *, ahead: int = AHEAD, clones: tuple[str, ...] = (""
             ending.callback(ip, "netns", "delete", space)
             ip("link", "add", link, "type", "veth", "peer", "name", "eth0", "netns", space)
             ending.callback(ip, "link", "delete", link)  # else it outlives the namespace
-            ip("address", "add", f"10.213.{number}.1/24", "dev", link)
+            ip("address", "add", f"{NET}.{number}.1/24", "dev", link)
             ip("link", "set", link, "up")
-            ip("-n", space, "address", "add", f"10.213.{number}.2/24", "dev", "eth0")
+            ip("-n", space, "address", "add", f"{NET}.{number}.2/24", "dev", "eth0")
             for each in ("lo", "eth0"):
                 ip("-n", space, "link", "set", each, "up")
         python = (sys.executable, "-P", "-m")
-        address = f"tls://10.213.1.1:{port}"
+        address = f"tls://{NET}.1.1:{port}"
         scheduler = ("distributed.cli.dask_scheduler", "--protocol", "tls", "--host", "0.0.0.0", "--port", str(port))
         ending.enter_context(_started(*python, *scheduler, "--no-dashboard", "--no-show", TMPDIR=str(folder), **names))
-        assert until(lambda: _listens(port)), "the scheduler doesn't come up"
+        assert until(lambda: _listens(f"{NET}.1.1", port)), "the scheduler doesn't come up"
         for number in numbers:
             inside = ["ip", "netns", "exec", f"dbb{tag}n{number}"]
             if number == 2 and ahead:
                 inside += ["unshare", "--fork", "--kill-child", "--time", "--monotonic", str(ahead)]
-            worker = [*python, "distributed.cli.dask_worker", f"tls://10.213.{number}.1:{port}"]
+            worker = [*python, "distributed.cli.dask_worker", f"tls://{NET}.{number}.1:{port}"]
             worker += ["--nthreads", "1", "--no-nanny", "--memory-limit", "0", "--no-dashboard", "--name", f"w{number}"]
             more = {"PYTHONPATH": clones[number - 1]} if clones[number - 1] else {}
             local = folder / f"w{number}"
@@ -102,8 +104,8 @@ def _started(*command: str, **variables: str) -> Iterator[None]:
                 each.kill()
 
 
-def _listens(port: int) -> bool:
-    with suppress(OSError), socket.create_connection(("10.213.1.1", port), 1):
+def _listens(host: str, port: int) -> bool:
+    with suppress(OSError), socket.create_connection((host, port), 1):
         return True
     return False
 

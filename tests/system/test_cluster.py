@@ -26,7 +26,7 @@ from dbbench.suite.model import Tier
 from dbbench.suite.steps.base import Clients
 from dbbench.testing.suite_text import suite_text
 from dbbench_plugins.null import Null
-from tests.cluster import AHEAD, elsewhere
+from tests.cluster import AHEAD, NET, elsewhere
 from tests.conftest import Dbbench, Opened, everything_written
 from tests.network import ip
 from tests.trials_here import no_null_engine
@@ -163,7 +163,7 @@ def test_a_host_that_is_killed_or_stands_still(opened: Opened, number: signal.Si
     assert not [each for each in before if each.is_running() and "dbbench.cluster.local" in each.cmdline()]
 
 
-def test_a_client_that_fails_is_told_with_its_host(opened: Opened) -> None:
+def test_clients_that_hosts_cannot_share_evenly_are_refused_and_a_hosts_calls_counted(opened: Opened) -> None:
     engine = opened(Null, Tier.MEMORY)
     with Hosts(Place("local:1", 1)) as hosts:
         with pytest.raises(Unsupported, match="spread evenly"):
@@ -199,7 +199,7 @@ def test_hosts_behind_tls_with_another_clock_and_a_link_that_drops(tmp_path: Pat
         assert 0.49 < told["span"] < WITHIN
         assert found.service.count == sum(host["calls"] for host in told["hosts"])
         said = lost_by(hosts, engine, lambda: ip("link", "set", link, "down"))
-    assert said.startswith("host h2 (10.213.2.2) lost after ")
+    assert said.startswith(f"host h2 ({NET}.2.2) lost after ")
 
 
 def test_a_host_with_other_code_is_refused(tmp_path: Path) -> None:
@@ -213,7 +213,7 @@ def test_a_host_with_other_code_is_refused(tmp_path: Path) -> None:
     with elsewhere(tmp_path, ahead=0, clones=("", str(other))) as (place, _), Hosts(place) as hosts:
         from dbbench.cluster.alike import identity
 
-        with pytest.raises(UserError, match=r"host h2 \(10.213.2.2\) is unlike this one: the code of dbbench is"):
+        with pytest.raises(UserError, match=rf"host h2 \({NET}.2.2\) is unlike this one: the code of dbbench is"):
             hosts.check({"null": lambda: identity(Null)})
 
 

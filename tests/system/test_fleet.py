@@ -11,7 +11,7 @@ from dbbench.host import atomic_json
 from dbbench.results.outcome import Outcome
 from dbbench.results.run_directory import Run
 from dbbench.testing.suite_text import suite_text
-from tests.cluster import elsewhere
+from tests.cluster import NET, elsewhere
 from tests.conftest import Dbbench, started
 from tests.waiting import of_run, until
 
@@ -107,6 +107,6 @@ def test_hosts_behind_tls(folder: Path) -> None:
             folder / "rounds.yaml", engines=["sqlite"], rounds=3, cluster=place.address, hosts=2, fleet=True,
             out=folder / "run",
         )  # fmt: skip
-    assert hosts_of(folder) == {"h1 (10.213.1.2)", "h2 (10.213.2.2)"}
+    assert hosts_of(folder) == {f"h1 ({NET}.1.2)", f"h2 ({NET}.2.2)"}
     assert atomic_json.read(folder / "run" / "run.json")["fleet"] is True
     assert list(folder.glob("w?/dbbench-*")) == []

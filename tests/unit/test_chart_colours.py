@@ -118,7 +118,7 @@ def test_a_png_has_each_bar_in_its_colour_at_its_place(shown: View, stem: str, t
     assert picture[2, 2, 3] == (0 if theme == "transparent" else 1)
 
 
-def test_an_svg_has_a_hatch_as_one_pattern_whatever_the_number_of_bars(shown: View) -> None:
+def test_an_svg_has_a_hatch_as_one_pattern(shown: View) -> None:
     text = svg.written(drawn(shown)["invoices-join-1"], "it", THEMES["light"]).decode()
     assert text.count("<pattern") == 1
     assert text.count("url(#it-slash)") == 1

@@ -79,6 +79,7 @@ def test_a_place(address: str, count: int | None, expected: Place) -> None:
     ("address", "count", "why"),
     [
         ("local:0", None, "1 to 1,000 hosts"),
+        ("local:1001", None, "1 to 1,000 hosts"),
         ("local:2", 3, "omit --hosts"),
         ("local:", None, "neither local:N nor"),
         ("tls://head:8786", None, "needs --hosts"),

@@ -59,7 +59,7 @@ def test_each_machine_draws_the_same_documents() -> None:
     assert drawn == "a79f544bbb1de1853827857cfb79d748a882382f373190eb0fb273a12cda975a"
 
 
-def test_a_chunk_is_drawn_alone_and_a_smaller_scale_has_the_same_seed() -> None:
+def test_a_chunk_is_drawn_alone_and_another_seed_draws_other_texts() -> None:
     assert chunk(DATASET, "Doc", 1).column("Body").to_pylist() == TEXTS[CHUNK_ROWS:]
     assert texts(DATASET, seed=6) != TEXTS
 

@@ -83,7 +83,7 @@ def test_pandas_is_needed_when_a_frame_is(run: Path, monkeypatch: pytest.MonkeyP
     assert raised.value.__suppress_context__, "one traceback, not two"
 
 
-def test_the_command_line_loads_none_of_it() -> None:
+def test_a_name_that_dbbench_does_not_offer_is_no_attribute() -> None:
     with pytest.raises(AttributeError, match="no attribute 'nothing'"):
         _ = dbbench.nothing
 

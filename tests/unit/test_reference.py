@@ -187,7 +187,7 @@ def test_what_needs_too_much_memory_says_so(tmp_path: Path) -> None:
 ONE: Content = {"T": {"Id": ("integer", [1])}}
 
 
-def test_a_process_of_its_own_answers_all_questions(tmp_path: Path) -> None:
+def test_a_question_that_is_refused_leaves_the_others_their_answers(tmp_path: Path) -> None:
     files = Given(tmp_path / "cache" / "it", rows_of(ONE))
     files.directory.mkdir(parents=True)
     with pa.ipc.new_file(files.directory / "T.arrow", files.content["T"].schema) as writer:
