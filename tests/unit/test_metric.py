@@ -19,7 +19,7 @@ from dbbench.analysis.verdicts import ComparisonVerdict
 from dbbench.cli.common import open_console
 from dbbench.cli.gates import PairGate, parse_gate, show_gates
 from dbbench.errors import UserError
-from dbbench.host.metric import SCALES, Metric
+from dbbench.host.metric import PACES, SCALES, Metric
 from dbbench.loadgen.job import ClientTimings
 from dbbench.report.charts.bars import heads
 from dbbench.report.run_view import view
@@ -93,8 +93,9 @@ def test_sizes_stay_what_they_are_and_a_step_without_it_has_no_figure(metric: Me
     assert verdicts["database-size"].unit == "B"
     assert verdicts["join-1"].verdict is ComparisonVerdict.NEITHER
     assert metric.missing in pair_detail(verdicts["join-1"])
-    assert verdicts["join-2"].verdict is ComparisonVerdict.SLOWER
-    assert {pair.verdict for pair in gated([*verdicts.values()], 0.1).held} == {ComparisonVerdict.SLOWER}
+    worse = ComparisonVerdict.SLOWER if metric.unit in PACES else ComparisonVerdict.LARGER
+    assert verdicts["join-2"].verdict is worse
+    assert {pair.verdict for pair in gated([*verdicts.values()], 0.1).held} == {worse}
 
 
 @pytest.mark.parametrize("metric", COUNTED)

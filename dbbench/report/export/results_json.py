@@ -76,7 +76,8 @@ class ResultRow(_Part):
     detail: str = Field(description="Why the outcome isn't ok, and remarks")
     unsteady: str = Field(description="Flags of unsteady rounds; empty if none")
     metric: str = Field(
-        description="time, latency, throughput, data size, or size (a total); empty where nothing was measured"
+        description="time, latency, throughput, data size, size (a total), or by `--metric` CPU time or undelayed time; "
+        "empty where nothing was measured"
     )
     unit: Literal["", BaseUnit]
     direction: Literal["lower", "higher"] = Field(description="Which values are better")
