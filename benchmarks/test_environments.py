@@ -21,7 +21,7 @@ MADE_WITHIN = 30.0
 ADDED_AT_MOST_MS = 50.0
 PAIRS = int(os.environ.get("DBBENCH_PAIRS", "21"))
 #: What a worker imports before it opens an engine of this package.
-START = "import dbbench.run.worker, dbbench_plugins.duckdb, duckdb"
+START = "import dbbench.runs.worker, dbbench_plugins.duckdb, duckdb"
 
 
 @pytest.fixture(scope="module")

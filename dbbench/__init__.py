@@ -11,12 +11,11 @@ if TYPE_CHECKING:
 
 __all__ = ["RunFrames", "__version__", "open_run", "run"]
 __version__ = "0.1.0"
+_MODULES = {"RunFrames": "dbbench.report.frames", "open_run": "dbbench.report.frames", "run": "dbbench.scripting"}
 
 
 def __getattr__(name: str) -> Any:
     """What scripts use is imported when it is asked for, so that the command line starts quickly."""
-    if name in ("RunFrames", "open_run"):
-        return getattr(import_module("dbbench.report.frames"), name)
-    if name == "run":
-        return import_module("dbbench.run")
+    if name in _MODULES:
+        return getattr(import_module(_MODULES[name]), name)
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -18,8 +18,10 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+import dbbench
+
 if TYPE_CHECKING:
-    from dbbench.report.frames import RunFrames
+    from dbbench import RunFrames
 
 
 @pytest.fixture
@@ -28,8 +30,6 @@ def dbbench_run(tmp_path: Path) -> Callable[..., RunFrames]:
     numbers = count(1)
 
     def run(suite: str | os.PathLike[str], **asked: Any) -> RunFrames:
-        from dbbench.scripting import run
-
-        return run(suite, **{"out": tmp_path / f"dbbench-run-{next(numbers)}", **asked})
+        return dbbench.run(suite, **{"out": tmp_path / f"dbbench-run-{next(numbers)}", **asked})
 
     return run

@@ -13,11 +13,11 @@ from dbbench.report.remarks import stopped
 from dbbench.report.run_view import view
 from dbbench.report.write import check_formats, write_report
 from dbbench.results.trial import Progress
-from dbbench.run.begin import new_run
-from dbbench.run.fleet import run_fleet
-from dbbench.run.plan import Ready
-from dbbench.run.request import Request, with_builds, with_control, with_sweeps
-from dbbench.run.runner import run_trials
+from dbbench.runs.begin import new_run
+from dbbench.runs.fleet import run_fleet
+from dbbench.runs.plan import Ready
+from dbbench.runs.request import Request, with_builds, with_control, with_sweeps
+from dbbench.runs.runner import run_trials
 
 
 def run(

@@ -13,7 +13,7 @@ from dbbench.results import trial_files
 from dbbench.results.outcome import Outcome
 from dbbench.results.run_directory import Manifest, Run
 from dbbench.results.trial import Trial
-from dbbench.run.plan import plan
+from dbbench.runs.plan import plan
 from dbbench.suite.loader import find_suite, load_suite
 from dbbench.suite.steps import AnyStep
 from dbbench.suite.steps.keyvalue import KeyValueStep

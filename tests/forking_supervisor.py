@@ -14,7 +14,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
-from dbbench.run import supervisor, worker
+from dbbench.runs import supervisor, worker
 
 _POPEN = subprocess.Popen
 

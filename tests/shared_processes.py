@@ -15,8 +15,8 @@ import pytest
 
 from dbbench.engine.probe import Probed
 from dbbench.host.processes import Packages
-from dbbench.run import choice, supervision
-from dbbench.run.supervision import Supervision
+from dbbench.runs import choice, supervision
+from dbbench.runs.supervision import Supervision
 
 _FORKING = Path(__file__).with_name("forking_supervisor.py")
 

@@ -27,12 +27,12 @@ from dbbench.engine.urls import VARIABLE
 from dbbench.host import apart
 from dbbench.host.processes import Packages
 from dbbench.results.trial import Progress
-from dbbench.run import choice, data, runner
-from dbbench.run.order import TrialOrder
-from dbbench.run.plan import Ready
-from dbbench.run.supervision import Supervision
-from dbbench.run.supervisor import Supervisor
-from dbbench.run.worker import Worker
+from dbbench.runs import choice, data, runner
+from dbbench.runs.order import TrialOrder
+from dbbench.runs.plan import Ready
+from dbbench.runs.supervision import Supervision
+from dbbench.runs.supervisor import Supervisor
+from dbbench.runs.worker import Worker
 from dbbench.workloads import ondisk
 
 

@@ -69,7 +69,7 @@ def durability(
     from dbbench.errors import UserError
     from dbbench.host import atomic_json
     from dbbench.report.terminal.durability import lines
-    from dbbench.run.request import parse_settings
+    from dbbench.runs.request import parse_settings
 
     if everything == bool(engines):
         raise UserError("name engines, like `dbbench durability sqlite`, or give --all for every one that is installed")

@@ -117,7 +117,7 @@ def install(names: tuple[str, ...], yes: bool, only_print: bool, debian: bool) -
         click.echo(f"As root, if these packages are missing:\n  {shlex.join(next(steps.commands()))}")
     own = list(steps.own_commands())
     if own:
-        if busy := at_work("dbbench.run.supervisor"):
+        if busy := at_work("dbbench.runs.supervisor"):
             raise UserError(f"a run uses this environment (process {busy[0]}): install when it has ended")
         click.echo("\n".join(("In this environment:", *(f"  {shlex.join(words)}" for words in own))))
         if not yes:

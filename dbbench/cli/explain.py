@@ -61,9 +61,9 @@ def explain(
     from dbbench.report import explained
     from dbbench.results.outcome import Outcome
     from dbbench.results.run_directory import Run
-    from dbbench.run.explain import explain as found_of
-    from dbbench.run.request import parse_settings
-    from dbbench.run.resume import resumed_run
+    from dbbench.runs.explain import explain as found_of
+    from dbbench.runs.request import parse_settings
+    from dbbench.runs.resume import resumed_run
 
     console = open_console()
     if Run.open(run).manifest.hosts:

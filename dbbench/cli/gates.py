@@ -85,7 +85,7 @@ def chosen_gates(gates: tuple[PairGate, ...], metric: Metric | None, *, fail_on_
 def check_gates(run: Run, gates: tuple[PairGate, ...]) -> None:
     """Raise UserError for a gate of an engine or a step that a run doesn't have."""
     from dbbench.errors import UserError
-    from dbbench.run.choice import check_steps
+    from dbbench.runs.choice import check_steps
 
     check_steps(run.suite, [gate.step for gate in gates if gate.step])
 

@@ -110,7 +110,7 @@ def check(name: str, settings: tuple[str, ...]) -> int:
     from dbbench.engine import registry
     from dbbench.engine.probe import probe
     from dbbench.errors import UserError
-    from dbbench.run.request import check_options, parse_settings
+    from dbbench.runs.request import check_options, parse_settings
 
     if find_spec("pytest") is None:
         raise UserError("the conformance tests need pytest: pip install pytest")

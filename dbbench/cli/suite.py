@@ -35,8 +35,8 @@ from dbbench.host.metric import Metric
 
 if TYPE_CHECKING:
     from dbbench.results.run_directory import Run
-    from dbbench.run.config import Config
-    from dbbench.run.plan import Ready
+    from dbbench.runs.config import Config
+    from dbbench.runs.plan import Ready
 
 #: What --resume takes beside itself: all else was settled when the run began.
 WITH_RESUME = (
@@ -51,7 +51,7 @@ def _configured(context: click.Context, _parameter: click.Parameter, path: Path 
         return None
     from dbbench.cli.common import shown
     from dbbench.errors import UserError
-    from dbbench.run.config import read
+    from dbbench.runs.config import read
 
     try:
         config = read(path)
@@ -238,10 +238,10 @@ def suite(
     from dbbench.engine.urls import parse as parse_urls
     from dbbench.errors import UserError
     from dbbench.report.terminal.listing import rights
-    from dbbench.run.begin import new_run
-    from dbbench.run.config import Config as Nothing
-    from dbbench.run.request import Request, parse_settings, with_builds, with_control, with_sweeps
-    from dbbench.run.resume import resumed_run
+    from dbbench.runs.begin import new_run
+    from dbbench.runs.config import Config as Nothing
+    from dbbench.runs.request import Request, parse_settings, with_builds, with_control, with_sweeps
+    from dbbench.runs.resume import resumed_run
     from dbbench.suite.loader import builtin_suites
 
     quick = asked["quick"]
@@ -352,7 +352,7 @@ def _next(run: Run, engines: int) -> str:
 
 def _resumed(run: Run) -> str:
     """The command that continues a run; its URLs have *** for their secrets."""
-    from dbbench.run.over_hosts import named
+    from dbbench.runs.over_hosts import named
 
     engines = run.manifest.engines.items()
     urls = [f"{name}={known['url']}" for name, known in engines if "url" in known]

@@ -20,7 +20,7 @@ from dbbench.host.processes import INTERRUPTED, environment, python, stop
 from dbbench.message import did_you_mean
 from dbbench.results import crash_checks
 from dbbench.results.crash_checks import CheckVerdict, CrashCheck, Subject, TierCheck, TierChecks
-from dbbench.run.request import check_options
+from dbbench.runs.request import check_options
 from dbbench.suite.model import Tier
 
 _GRACE_SECONDS = 20

@@ -22,9 +22,9 @@ from dbbench.engine.traits import MissingFeature, Publication
 from dbbench.engine.urls import VARIABLE
 from dbbench.errors import Unavailable, Unsupported
 from dbbench.results.trial import TrialResult
-from dbbench.run.begin import new_run
-from dbbench.run.request import Request
-from dbbench.run.runner import run_trials
+from dbbench.runs.begin import new_run
+from dbbench.runs.request import Request
+from dbbench.runs.runner import run_trials
 from dbbench.suite.model import Tier
 from dbbench.testing.clause import clause, expect, expect_equal, expect_error, left_out, panics_as_errors
 from dbbench.testing.suite_text import suite_text

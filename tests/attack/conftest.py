@@ -9,9 +9,9 @@ import pytest
 
 from dbbench.host import atomic_json, interference
 from dbbench.results.facts import ALL_THERE
-from dbbench.run.begin import new_run as new_run_of
-from dbbench.run.request import Request
-from dbbench.run.runner import run_trials
+from dbbench.runs.begin import new_run as new_run_of
+from dbbench.runs.request import Request
+from dbbench.runs.runner import run_trials
 from tests.conftest import TESTS, run_here
 from tests.trials_here import trials_here
 

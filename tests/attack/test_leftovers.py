@@ -119,7 +119,7 @@ def test_the_supervisor_has_the_lock_too(tmp_path: Path, dbbench_here: Dbbench) 
     words = ("suite", "suite.yaml", "-e", "faulty-hangs", "--quick", "--out", "run")
     with started(tmp_path, *words, plugins=("faulty",)) as process:
         assert until(lambda: list(tmp_path.glob("run/trials/*hangs/work/data/*")))
-        supervisor, *_ = of_run(tmp_path, "dbbench.run.supervisor")  # the next was forked, and is no program yet
+        supervisor, *_ = of_run(tmp_path, "dbbench.runs.supervisor")  # the next was forked, and is no program yet
         supervisor.suspend()  # as one that is slow to notice, with its worker still at work
         try:
             process.kill()

@@ -18,7 +18,7 @@ from dbbench.engine.base import Setup
 from dbbench.engine.private_server import PrivateServer
 from dbbench.engine.sql.session import fetch
 from dbbench.errors import ServerFailed
-from dbbench.run.child_output import PART, Output
+from dbbench.runs.child_output import PART, Output
 from dbbench.suite.model import Tier
 from dbbench.testing.contract import usable
 from tests.attack.test_leftovers import TWICE
@@ -99,7 +99,7 @@ def test_what_a_trial_writes_is_its_users_until_it_is_cleared(tmp_path: Path) ->
     words = ("suite", "suite.yaml", "-e", "faulty-hangs", "--trial-timeout", "30", "--quick", "--format", "csv")
     with started(tmp_path, *words, "--out", "run", plugins=("faulty",)) as process:
         assert until(lambda: list(tmp_path.glob("run/trials/*hangs/work/data/*")))
-        worker, *_ = of_run(tmp_path, "dbbench.run.worker")  # the next may check a copy
+        worker, *_ = of_run(tmp_path, "dbbench.runs.worker")  # the next may check a copy
         (folder,) = tmp_path.glob("run/trials/*hangs")
         assert stat.S_IMODE(folder.stat().st_mode) == 0o700
         assert resource.prlimit(worker.pid, resource.RLIMIT_CORE) == (0, 0)

@@ -14,7 +14,7 @@ from ruamel.yaml import YAML
 from dbbench.datasets import own_files
 from dbbench.datasets.own_files import files_of
 from dbbench.errors import UserError
-from dbbench.run.choice import check_clients
+from dbbench.runs.choice import check_clients
 from dbbench.suite.loader import parse_suite
 from tests.attack.conftest import Ask
 from tests.conftest import TESTS

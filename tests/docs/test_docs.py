@@ -22,7 +22,7 @@ from dbbench.engine import registry
 from dbbench.engine.declared import declared
 from dbbench.report.export.summary_csv import COLUMNS
 from dbbench.results.outcome import Outcome
-from dbbench.run import choice
+from dbbench.runs import choice
 from dbbench.suite.base import Model
 from dbbench.suite.data_types import TYPES
 from dbbench.suite.loader import builtin_suites, find_suite, load_suite, parse_suite

@@ -6,7 +6,7 @@ import pytest
 
 from dbbench.answers.stored import RANK, read_answers, refused
 from dbbench.datasets.cache import materialise
-from dbbench.run.data import answers_of
+from dbbench.runs.data import answers_of
 from dbbench.suite.loader import find_suite, load_suite
 from dbbench.suite.model import Suite
 from dbbench.suite.steps.query import QueryStep

@@ -17,9 +17,9 @@ from dbbench.engine import registry
 from dbbench.engine.base import Setup
 from dbbench.engine.offered import prepared
 from dbbench.errors import Unavailable, Unsupported
-from dbbench.run.begin import new_run
-from dbbench.run.request import Request
-from dbbench.run.runner import run_trials
+from dbbench.runs.begin import new_run
+from dbbench.runs.request import Request
+from dbbench.runs.runner import run_trials
 from dbbench.suite.dataset import Records
 from dbbench.suite.model import Tier
 from dbbench.testing.contract import missing, usable

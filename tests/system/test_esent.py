@@ -10,9 +10,9 @@ import pytest
 
 from dbbench.engine.base import Session, Setup
 from dbbench.errors import Unavailable
-from dbbench.run.begin import new_run
-from dbbench.run.request import Request
-from dbbench.run.runner import run_trials
+from dbbench.runs.begin import new_run
+from dbbench.runs.request import Request
+from dbbench.runs.runner import run_trials
 from dbbench.suite.dataset import Records
 from dbbench.suite.model import Tier
 from dbbench_plugins.esent import ESENT

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from dbbench.results.trial_files import Watched
-from dbbench.run import explain
+from dbbench.runs import explain
 from dbbench.testing.contract import usable
 from dbbench.testing.suite_text import suite_text
 from tests.conftest import TESTS, Dbbench, run_dbbench, run_here, run_suite

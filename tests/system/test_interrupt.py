@@ -12,11 +12,11 @@ import pytest
 from dbbench.errors import UserError
 from dbbench.host import control_group
 from dbbench.host.processes import python
-from dbbench.run import runner, supervision
-from dbbench.run.begin import new_run
-from dbbench.run.plan import plan
-from dbbench.run.request import Request
-from dbbench.run.supervision import Supervision
+from dbbench.runs import runner, supervision
+from dbbench.runs.begin import new_run
+from dbbench.runs.plan import plan
+from dbbench.runs.request import Request
+from dbbench.runs.supervision import Supervision
 from dbbench.suite.loader import find_suite, load_suite
 from tests.conftest import Dbbench, run_suite, started, summary
 from tests.trials_here import trials_here
@@ -95,7 +95,7 @@ def test_a_stopped_supervisor_ends_its_trial_alone(tmp_path: Path, monkeypatch: 
 
     def stop(event: runner.Progress) -> None:
         if (event.trial.engine, event.step) == ("faulty-hangs", "join-2"):
-            for process in of_run(tmp_path, "dbbench.run.supervisor"):
+            for process in of_run(tmp_path, "dbbench.runs.supervisor"):
                 process.suspend()
 
     with trials_here("sqlite"):

@@ -28,7 +28,7 @@ def test_a_trial_runs_in_the_python_of_its_variant(tmp_path: Path) -> None:
     path = f"{folder}{os.pathsep}{os.environ['PATH']}"
     run_dbbench(tmp_path, *command, PATH=path, DBBENCH_CACHE=str(tmp_path / "cache"), status=0)
     assert {row["outcome"] for row in summary(tmp_path / "run").values()} == {"ok"}
-    workers = ["dbbench.run.worker"] * 2  # the second opens a copy
+    workers = ["dbbench.runs.worker"] * 2  # the second opens a copy
     assert log.read_text().split() == ["dbbench.engine.probe", *workers]
     facts = json.loads((tmp_path / "run" / "run.json").read_text())["variants"]["sqlite@py398"]
     assert (facts["python"], facts["python_release"]) == ("3.98", "3.98.1")

@@ -13,9 +13,9 @@ import pytest
 from ruamel.yaml import YAML
 
 from dbbench.results.outcome import Outcome
-from dbbench.run.begin import new_run
-from dbbench.run.request import Request
-from dbbench.run.runner import run_trials
+from dbbench.runs.begin import new_run
+from dbbench.runs.request import Request
+from dbbench.runs.runner import run_trials
 from dbbench.suite.loader import find_suite
 from tests.conftest import Dbbench, environment, run_here
 

@@ -5,7 +5,7 @@ from typing import Any
 
 from dbbench.datasets.cache import materialise
 from dbbench.results.trial import Trial
-from dbbench.run.order import TrialOrder, WorkerProcess
+from dbbench.runs.order import TrialOrder, WorkerProcess
 from dbbench.suite.loader import parse_suite
 from dbbench.testing.suite_text import suite_text
 

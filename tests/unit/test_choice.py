@@ -9,9 +9,9 @@ import pytest
 
 from dbbench.engine.probe import Probed
 from dbbench.host import interference
-from dbbench.run import choice
-from dbbench.run.choice import partition
-from dbbench.run.request import Request
+from dbbench.runs import choice
+from dbbench.runs.choice import partition
+from dbbench.runs.request import Request
 from dbbench.suite.loader import find_suite, load_suite
 
 RECORDS = ["insert", "read", "update"]

@@ -31,7 +31,7 @@ from dbbench.report.conditions import host_notes
 from dbbench.report.remarks import worded
 from dbbench.results.outcome import Outcome
 from dbbench.results.trial import StepResult
-from dbbench.run.over_hosts import again, look_at_hosts, refuse
+from dbbench.runs.over_hosts import again, look_at_hosts, refuse
 from dbbench.suite.steps.base import Clients
 from dbbench.suite.steps.contention import ContentionStep
 from dbbench.suite.steps.keyvalue import KeyValueStep

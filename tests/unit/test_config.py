@@ -11,9 +11,9 @@ import pytest
 from dbbench.cli import common
 from dbbench.cli.common import format_option
 from dbbench.errors import UserError
-from dbbench.run.choice import options_of
-from dbbench.run.config import Config, read
-from dbbench.run.request import Request
+from dbbench.runs.choice import options_of
+from dbbench.runs.config import Config, read
+from dbbench.runs.request import Request
 from dbbench.suite.model import Variant
 from tests.conftest import Dbbench
 
@@ -122,7 +122,7 @@ def test_what_the_command_line_says_goes_before_the_file(
 ) -> None:
     """The file counts where it is named, and only there."""
     new_run = Mock(side_effect=UserError("enough"))
-    monkeypatch.setattr("dbbench.run.begin.new_run", new_run)
+    monkeypatch.setattr("dbbench.runs.begin.new_run", new_run)
     path = str(written(tmp_path, FULL))
     monkeypatch.chdir(tmp_path)
     named = ["--config", path]

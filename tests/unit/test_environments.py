@@ -10,7 +10,7 @@ from dbbench.engine import environments, registry
 from dbbench.engine.environments import prepared
 from dbbench.errors import Unavailable, UserError
 from dbbench.results.run_directory import VariantFacts
-from dbbench.run import releases
+from dbbench.runs import releases
 from tests.conftest import Dbbench
 from tests.wheels import offline, wheel
 

@@ -15,8 +15,8 @@ from dbbench.errors import RunError, UserError
 from dbbench.host import atomic_json
 from dbbench.report.run_view import View, view
 from dbbench.results.run_directory import Run, VariantFacts
-from dbbench.run import resume, runner
-from dbbench.run.plan import Ready, plan
+from dbbench.runs import resume, runner
+from dbbench.runs.plan import Ready, plan
 from dbbench.scripting import carry_out
 from dbbench.suite.model import Suite
 from tests.fabricated import MACHINE, NULLS, Fake, fabricate, result_of

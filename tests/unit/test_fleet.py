@@ -17,12 +17,12 @@ from dbbench.loadgen.job import Failure
 from dbbench.report.run_view import view
 from dbbench.results.run_directory import Run
 from dbbench.results.trial import Progress
-from dbbench.run import round_on_host
-from dbbench.run.begin import new_run
-from dbbench.run.fleet import PROGRAM, Rounds, refuse_fleet
-from dbbench.run.plan import plan
-from dbbench.run.request import Request
-from dbbench.run.round_on_host import ROUND_ORDER, packed, serve
+from dbbench.runs import round_on_host
+from dbbench.runs.begin import new_run
+from dbbench.runs.fleet import PROGRAM, Rounds, refuse_fleet
+from dbbench.runs.plan import plan
+from dbbench.runs.request import Request
+from dbbench.runs.round_on_host import ROUND_ORDER, packed, serve
 from dbbench.suite.model import Suite
 from tests.fabricated import MANY, Fake, fabricate
 from tests.unit.piped import piped

@@ -24,7 +24,7 @@ from dbbench.engine import (
 from dbbench.engine.options import marked, programs, with_shares
 from dbbench.engine.probe import look, misplaced
 from dbbench.errors import UserError
-from dbbench.run.request import check_options
+from dbbench.runs.request import check_options
 from dbbench_plugins.mysql.server import MySQLOptions
 from dbbench_plugins.postgresql.server import PostgreSQLOptions, PostgreSQLServer
 

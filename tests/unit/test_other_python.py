@@ -12,7 +12,7 @@ import dbbench
 from dbbench.engine import other_python
 from dbbench.engine.other_python import Interpreter, asked_for, interpreter
 from dbbench.errors import Unavailable, UserError
-from dbbench.run import releases
+from dbbench.runs import releases
 from dbbench.suite.model import Variant
 from tests.unit.test_environments import Installer, installer  # noqa: F401 - a fixture
 

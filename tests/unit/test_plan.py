@@ -7,7 +7,7 @@ import pytest
 
 from dbbench.results.run_directory import Run
 from dbbench.results.trial import Trial
-from dbbench.run.plan import plan
+from dbbench.runs.plan import plan
 from dbbench.suite.loader import builtin_suites, find_suite, load_suite
 from dbbench.suite.model import Suite
 from dbbench.suite.steps.base import Clients

@@ -8,7 +8,7 @@ from dbbench.answers import planned
 from dbbench.answers.stored import read_answers, refused
 from dbbench.datasets.cache import materialise
 from dbbench.errors import SuiteError
-from dbbench.run.data import answers_of, doubtful
+from dbbench.runs.data import answers_of, doubtful
 from dbbench.suite.changes import before
 from dbbench.suite.loader import parse_suite
 from dbbench.suite.steps.query import QueryStep

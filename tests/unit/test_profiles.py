@@ -19,18 +19,18 @@ from dbbench.report.explained import lines, speedscope
 from dbbench.results.outcome import Outcome
 from dbbench.results.trial import StepResult, Trial
 from dbbench.results.trial_files import WATCHED, Explained, Sample, Watched
-from dbbench.run import explain, observer
+from dbbench.runs import explain, observer
 from dbbench.suite.loader import find_suite, load_suite
 from tests.fabricated import Fake, fabricate
 from tests.waiting import until
 
-LOOPS = "main (dbbench/run/worker.py:9);timed (dbbench/loadgen/loops.py:68)"
+LOOPS = "main (dbbench/runs/worker.py:9);timed (dbbench/loadgen/loops.py:68)"
 BASE = f"""\
 {LOOPS};execute (driver.c:12);step (driver.c:40) 60
 {LOOPS};execute (driver.c:12);0x7f01 (libc.so.6) 20
 {LOOPS} 10
-main (dbbench/run/worker.py:9);compare (dbbench/answers/compare.py:7) 900
-main (dbbench/run/worker.py:9);collector_off (dbbench/host/collector.py:14);collect (gc.c:1) 900
+main (dbbench/runs/worker.py:9);compare (dbbench/answers/compare.py:7) 900
+main (dbbench/runs/worker.py:9);collector_off (dbbench/host/collector.py:14);collect (gc.c:1) 900
 {LOOPS};read (dbbench/host/meters.py:3);times (libc.so.6) 900
 [postgres];exec (postgres) 10
 """
@@ -145,7 +145,7 @@ def test_what_the_machine_does_not_permit_is_named_with_the_setting(
 def test_an_observer_ends_with_its_parent_though_another_holds_its_pipe(tmp_path: Path) -> None:
     reads, writes = os.pipe()
     os.write(writes, b"\n")
-    command = [sys.executable, "-m", "dbbench.run.observer", str(tmp_path), "", ""]
+    command = [sys.executable, "-m", "dbbench.runs.observer", str(tmp_path), "", ""]
     text = f"import subprocess; subprocess.Popen({command!r}, stdin={reads}, stdout=subprocess.PIPE).stdout.readline()"
     try:
         with subprocess.Popen([sys.executable, "-c", text], pass_fds=[reads]):

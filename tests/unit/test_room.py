@@ -16,11 +16,11 @@ import pytest
 from dbbench.errors import UserError
 from dbbench.results.outcome import Outcome
 from dbbench.results.trial import TrialResult
-from dbbench.run import copies
-from dbbench.run.choice import _sized, trial_seconds
-from dbbench.run.data import check_room
-from dbbench.run.request import Request
-from dbbench.run.supervisor import Supervisor
+from dbbench.runs import copies
+from dbbench.runs.choice import _sized, trial_seconds
+from dbbench.runs.data import check_room
+from dbbench.runs.request import Request
+from dbbench.runs.supervisor import Supervisor
 from dbbench.suite.model import Quick, Suite
 from tests.unit.orders import order
 
@@ -127,7 +127,7 @@ def test_a_clock_that_is_set_back_costs_no_result(tmp_path: Path, monkeypatch: p
 
 def test_a_supervisor_that_fails_leaves_no_process(tmp_path: Path) -> None:
     order(tmp_path)
-    script = """import sys; from pathlib import Path; from dbbench.run import supervisor
+    script = """import sys; from pathlib import Path; from dbbench.runs import supervisor
 def fail(_self, worker, _deadline): print(worker.pid); raise OSError("no more files")
 supervisor.python, supervisor.Supervisor._watch = (lambda *_, **__: ["sleep", "60"]), fail
 supervisor.Supervisor(Path(sys.argv[1])).run()"""

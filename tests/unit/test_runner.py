@@ -20,13 +20,13 @@ from dbbench.host import atomic_json, plain_file, processes
 from dbbench.results.outcome import Outcome
 from dbbench.results.run_directory import Run
 from dbbench.results.trial import StepResult, TrialResult
-from dbbench.run import copies, runner, supervision
-from dbbench.run.copies import AskedCopies, Copies, Verdict
-from dbbench.run.plan import Ready, trials_of
-from dbbench.run.record import RunningStep
-from dbbench.run.supervision import Supervision
-from dbbench.run.supervisor import _umask
-from dbbench.run.worker import Worker
+from dbbench.runs import copies, runner, supervision
+from dbbench.runs.copies import AskedCopies, Copies, Verdict
+from dbbench.runs.plan import Ready, trials_of
+from dbbench.runs.record import RunningStep
+from dbbench.runs.supervision import Supervision
+from dbbench.runs.supervisor import _umask
+from dbbench.runs.worker import Worker
 from dbbench.suite.model import Tier
 from dbbench.workloads import after, keyvalue
 from dbbench.workloads.context import StepsSoFar

@@ -3,7 +3,7 @@
 import pytest
 
 from dbbench.engine.options import Shares
-from dbbench.run.shares import shares_of
+from dbbench.runs.shares import shares_of
 from dbbench.suite.loader import parse_suite
 from dbbench.suite.model import Suite
 from dbbench.suite.steps.contention import ContentionStep

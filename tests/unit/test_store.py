@@ -15,7 +15,7 @@ from dbbench.host import atomic_json
 from dbbench.results.outcome import Outcome
 from dbbench.results.run_directory import SCHEMA, Manifest, Run
 from dbbench.results.trial import Trial, TrialResult
-from dbbench.run.plan import plan
+from dbbench.runs.plan import plan
 from dbbench.suite.model import Suite
 
 MANIFEST = Manifest(

@@ -13,7 +13,7 @@ from dbbench.report.terminal import progress
 from dbbench.results.outcome import Outcome
 from dbbench.results.run_directory import Run
 from dbbench.results.trial import Progress, StepResult, Trial, TrialResult
-from dbbench.run.runner import seconds_left
+from dbbench.runs.runner import seconds_left
 from tests.fabricated import Fake, fabricate
 
 ENGINES = ("a", "b", "c")

@@ -14,10 +14,10 @@ from dbbench.engine.probe import probe
 from dbbench.errors import SuiteError, UserError
 from dbbench.report.run_view import view
 from dbbench.results.run_directory import VariantFacts
-from dbbench.run import begin
-from dbbench.run.begin import new_run
-from dbbench.run.plan import plan
-from dbbench.run.request import Request, parse_sweeps, with_control
+from dbbench.runs import begin
+from dbbench.runs.begin import new_run
+from dbbench.runs.plan import plan
+from dbbench.runs.request import Request, parse_sweeps, with_control
 from dbbench.suite.loader import parse_suite
 from dbbench.suite.model import Suite
 from tests.fabricated import MANY, fabricate

@@ -16,8 +16,8 @@ from dbbench.engine.urls import VARIABLE
 from dbbench.errors import RunError
 from dbbench.host.processes import INTERRUPTED, environment, python, stop, stop_with_its_own
 from dbbench.message import cleaned
-from dbbench.run.record import RunningStep
-from dbbench.run.supervisor import FINISHED, Supervisor
+from dbbench.runs.record import RunningStep
+from dbbench.runs.supervisor import FINISHED, Supervisor
 
 _POLL_SECONDS = 0.1
 #: How long a supervisor has to end; and where it may have tables to remove at a URL.
@@ -94,7 +94,7 @@ class Supervision:
         if self._process is None or self._process.poll() is not None:
             self._end_process()
             self._process = subprocess.Popen(
-                python("dbbench.run.supervisor", str(self._run)),
+                python("dbbench.runs.supervisor", str(self._run)),
                 stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE,  # its heartbeat
                 stderr=subprocess.PIPE,

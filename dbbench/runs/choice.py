@@ -15,13 +15,13 @@ from dbbench.host.processes import Packages
 from dbbench.message import did_you_mean
 from dbbench.results.found_runs import MADE_IN
 from dbbench.results.run_directory import VariantFacts
-from dbbench.run.data import existing
-from dbbench.run.fleet import refuse_fleet
-from dbbench.run.over_hosts import refuse
-from dbbench.run.plan import DEFAULT_ROUNDS
-from dbbench.run.releases import Releases, program_options
-from dbbench.run.releases import found as releases_of
-from dbbench.run.request import Request, check_options
+from dbbench.runs.data import existing
+from dbbench.runs.fleet import refuse_fleet
+from dbbench.runs.over_hosts import refuse
+from dbbench.runs.plan import DEFAULT_ROUNDS
+from dbbench.runs.releases import Releases, program_options
+from dbbench.runs.releases import found as releases_of
+from dbbench.runs.request import Request, check_options
 from dbbench.suite.model import Quick, Suite, Variant
 
 #: The most rounds of a run that goes on until a budget is reached.

@@ -14,11 +14,11 @@ from dbbench.host import control_group
 from dbbench.host.kept_folder import cache_folder
 from dbbench.results.outcome import DID_NOTHING, Outcome
 from dbbench.results.trial import Progress, StepResult, Trial, TrialResult
-from dbbench.run.order import TrialOrder, WorkerProcess
-from dbbench.run.plan import Ready
-from dbbench.run.seal import Seal
-from dbbench.run.shares import kept
-from dbbench.run.supervision import Supervision
+from dbbench.runs.order import TrialOrder, WorkerProcess
+from dbbench.runs.plan import Ready
+from dbbench.runs.seal import Seal
+from dbbench.runs.shares import kept
+from dbbench.runs.supervision import Supervision
 
 #: A trial that ended like this would do so again, after as long or with as much harm: no second one.
 _NOT_REPEATED = (Outcome.TIMEOUT, Outcome.OUT_OF_MEMORY, Outcome.DISK_FULL, Outcome.UNAVAILABLE)

@@ -1,4 +1,4 @@
-"""`python -m dbbench.run.supervisor RUN`: keeps workers within their limits and clears up after them.
+"""`python -m dbbench.runs.supervisor RUN`: keeps workers within their limits and clears up after them.
 
 A process of its own between dbbench and the worker. It runs no driver's code, so it always answers signals; it is made
 the parent of all the worker's orphans, so none can get away; and when dbbench itself is killed, even with SIGKILL, it
@@ -44,11 +44,11 @@ from dbbench.host.processes import (
 )
 from dbbench.results.outcome import Outcome, disk_is_full
 from dbbench.results.trial import StepResult, TrialRecord, TrialResult, fault
-from dbbench.run.child_output import Output
-from dbbench.run.copies import Copies
-from dbbench.run.order import TrialOrder
-from dbbench.run.record import RunningStep, WorkerRecord
-from dbbench.run.worker import main as worker_main
+from dbbench.runs.child_output import Output
+from dbbench.runs.copies import Copies
+from dbbench.runs.order import TrialOrder
+from dbbench.runs.record import RunningStep, WorkerRecord
+from dbbench.runs.worker import main as worker_main
 
 #: What standard output gets when a trial is over. Each second it gets a dot.
 FINISHED = b"\n"
@@ -136,7 +136,7 @@ class Supervisor:
         work.mkdir(mode=0o700, parents=True)
         (work / "tmp").mkdir(mode=0o700)
         return subprocess.Popen(
-            python("dbbench.run.worker", str(self.directory), program=self.process.python),
+            python("dbbench.runs.worker", str(self.directory), program=self.process.python),
             stdin=subprocess.DEVNULL,
             stdout=self.output.writer,
             stderr=self.error.writer,
@@ -150,7 +150,7 @@ class Supervisor:
         """Check them in this process, which has made the imports, or in the Python and environment of the trial."""
         temporary = os.path.join(self.process.work, "tmp")
         os.chdir(temporary)
-        command = python("dbbench.run.worker", str(self.directory), "check-copies", program=self.process.python)
+        command = python("dbbench.runs.worker", str(self.directory), "check-copies", program=self.process.python)
         changed = {**self._packages(), **self.process.env}
         if changed or self.process.python:
             os.execve(command[0], command, environment(TMPDIR=temporary, **changed))  # noqa: S606 - our own
@@ -249,7 +249,7 @@ class Supervisor:
         try:
             work.mkdir(mode=0o700, parents=True, exist_ok=True)
             subprocess.run(
-                python("dbbench.run.worker", str(self.directory), "remove", program=self.process.python),
+                python("dbbench.runs.worker", str(self.directory), "remove", program=self.process.python),
                 stdin=subprocess.DEVNULL,
                 stdout=self.error.writer,
                 stderr=self.error.writer,

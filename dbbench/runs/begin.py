@@ -17,12 +17,12 @@ from dbbench.engine.urls import redacted
 from dbbench.host import control_group, machine
 from dbbench.results.found_runs import MADE_IN
 from dbbench.results.run_directory import Manifest, Run, check_free
-from dbbench.run.choice import choose
-from dbbench.run.data import answers_of, check_room, doubtful, draw, existing, facts_of
-from dbbench.run.over_hosts import look_at_hosts
-from dbbench.run.plan import Ready, trials_of
-from dbbench.run.request import Request, check
-from dbbench.run.shares import to_keep
+from dbbench.runs.choice import choose
+from dbbench.runs.data import answers_of, check_room, doubtful, draw, existing, facts_of
+from dbbench.runs.over_hosts import look_at_hosts
+from dbbench.runs.plan import Ready, trials_of
+from dbbench.runs.request import Request, check
+from dbbench.runs.shares import to_keep
 from dbbench.suite.loader import find_suite, parse_suite, read_text
 
 

@@ -17,8 +17,8 @@ from dbbench.errors import DbbenchError, RunError, UserError
 from dbbench.host import atomic_json, plain_file
 from dbbench.results.run_directory import Run
 from dbbench.results.trial import Progress, Trial, writing
-from dbbench.run.round_on_host import ROUND_ORDER, RoundOrder
-from dbbench.run.runner import not_repeated
+from dbbench.runs.round_on_host import ROUND_ORDER, RoundOrder
+from dbbench.runs.runner import not_repeated
 from dbbench.suite.answer import AnswerFile, EngineAnswer
 from dbbench.suite.model import Suite
 from dbbench.suite.steps.query import QueryStep
@@ -26,7 +26,7 @@ from dbbench.suite.steps.query import QueryStep
 if TYPE_CHECKING:
     from dbbench.cluster.leased import HostReply
 
-PROGRAM = "dbbench.run.round_on_host"
+PROGRAM = "dbbench.runs.round_on_host"
 #: The name of a trial's file, at most one folder deep.
 _FILE = re.compile(r"(?:[\w][\w.-]*/)?[\w][\w.-]*")
 

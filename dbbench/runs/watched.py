@@ -65,7 +65,7 @@ def _observer(watch: Watch, engine: Engine, directory: Path) -> Iterator[dict[st
     """Have a process look on; at the end it gets what is put into the mapping."""
     servers = [str(pid) for pid in engine.processes()]
     observer = subprocess.Popen(
-        python("dbbench.run.observer", str(directory), watch.py_spy, watch.perf, *servers),
+        python("dbbench.runs.observer", str(directory), watch.py_spy, watch.perf, *servers),
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         env=environment(),

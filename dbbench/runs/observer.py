@@ -1,4 +1,4 @@
-"""`python -m dbbench.run.observer DIR PY-SPY PERF [SERVER...]`: samples what its parent and that one's servers use.
+"""`python -m dbbench.runs.observer DIR PY-SPY PERF [SERVER...]`: samples what its parent and that one's servers use.
 
 It has them profiled too, by programs that may be missing. It says on standard output when it looks, and goes on until
 standard input ends, with facts of the step before that. A killed worker ends it, too; what was seen by then is kept.

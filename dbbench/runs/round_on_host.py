@@ -1,4 +1,4 @@
-"""`python -m dbbench.run.round_on_host`: one round of a run, on a host of its fleet.
+"""`python -m dbbench.runs.round_on_host`: one round of a run, on a host of its fleet.
 
 It gets the run's manifest and suite, draws the same data, and runs the round's trials one after another as dbbench
 does. Each finished trial's files go back to where the run directory is; nothing stays here.
@@ -22,10 +22,10 @@ from dbbench.host import control_group
 from dbbench.host.processes import INTERRUPTED
 from dbbench.results.run_directory import Manifest, Run
 from dbbench.results.trial import Progress, Trial
-from dbbench.run.data import answers_again, drawn_again
-from dbbench.run.plan import Ready
-from dbbench.run.releases import found_again
-from dbbench.run.runner import run_trials
+from dbbench.runs.data import answers_again, drawn_again
+from dbbench.runs.plan import Ready
+from dbbench.runs.releases import found_again
+from dbbench.runs.runner import run_trials
 from dbbench.suite.loader import parse_suite
 
 

@@ -11,7 +11,7 @@ from dbbench.engine.variants import control
 from dbbench.errors import UserError
 from dbbench.message import did_you_mean
 from dbbench.results.trial import MOST_ROUNDS
-from dbbench.run.config import Config
+from dbbench.runs.config import Config
 
 #: The greatest multiple of a suite's rows.
 MOST_SCALE = 10_000

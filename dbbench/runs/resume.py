@@ -13,12 +13,12 @@ from dbbench.engine.urls import redacted
 from dbbench.errors import RunError, UserError
 from dbbench.host import control_group, machine
 from dbbench.results.run_directory import Manifest, Run
-from dbbench.run.choice import check_clients
-from dbbench.run.data import answers_again, drawn_again
-from dbbench.run.over_hosts import again
-from dbbench.run.plan import Ready, trials_of
-from dbbench.run.releases import found_again, program_options
-from dbbench.run.shares import keep
+from dbbench.runs.choice import check_clients
+from dbbench.runs.data import answers_again, drawn_again
+from dbbench.runs.over_hosts import again
+from dbbench.runs.plan import Ready, trials_of
+from dbbench.runs.releases import found_again, program_options
+from dbbench.runs.shares import keep
 
 
 def resumed_run(

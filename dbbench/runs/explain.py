@@ -15,12 +15,12 @@ from dbbench.results import trial_files
 from dbbench.results.run_directory import Run
 from dbbench.results.trial import StepResult, Trial, TrialResult
 from dbbench.results.trial_files import PROFILE, Explained, Watch, Watched
-from dbbench.run.choice import check_steps
-from dbbench.run.plan import Ready
-from dbbench.run.resume import changed
-from dbbench.run.runner import carry_out, order_of
-from dbbench.run.seal import Seal
-from dbbench.run.supervision import Supervision
+from dbbench.runs.choice import check_steps
+from dbbench.runs.plan import Ready
+from dbbench.runs.resume import changed
+from dbbench.runs.runner import carry_out, order_of
+from dbbench.runs.seal import Seal
+from dbbench.runs.supervision import Supervision
 from dbbench.suite.model import Scenario
 from dbbench.suite.steps import AnyStep
 from dbbench.suite.steps.query import QueryStep

@@ -1,4 +1,4 @@
-"""`python -m dbbench.run.worker DIR`: one trial in one fresh process.
+"""`python -m dbbench.runs.worker DIR`: one trial in one fresh process.
 
 It reads DIR/trial.json, and writes DIR/steps.json anew before and after each step. If this process dies, that file has
 the results of the finished steps and the name of the running one. With `remove` after DIR it clears up after a trial;
@@ -47,10 +47,10 @@ from dbbench.results.crash_checks import Subject
 from dbbench.results.facts import ALL_THERE
 from dbbench.results.outcome import DID_NOTHING, FELL_SHORT, UNVERIFIED, Outcome, described
 from dbbench.results.trial import StepResult
-from dbbench.run import copies, watched
-from dbbench.run.copies import AskedCopies, Verdict
-from dbbench.run.order import TrialOrder
-from dbbench.run.record import WorkerRecord
+from dbbench.runs import copies, watched
+from dbbench.runs.copies import AskedCopies, Verdict
+from dbbench.runs.order import TrialOrder
+from dbbench.runs.record import WorkerRecord
 from dbbench.suite.changes import before
 from dbbench.suite.dataset import Table
 from dbbench.suite.model import Tier

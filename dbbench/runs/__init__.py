@@ -1,0 +1,1 @@
+"""Runs: plan, runner, supervisor, worker make finished trials of a request."""
