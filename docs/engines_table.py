@@ -16,7 +16,7 @@ FAMILIES: dict[str, tuple[tuple[str, ...], str, str]] = {
     "SQL, in process": (
         ("sqlite", "sqlite+a[ip]*", "sqlite+library", "duckdb*", "firebird", "libsql", "turso", "chdb"),
         "embedded",
-        "the wheel brings the database; `firebird` also needs `apt install libtommath1`",
+        "the wheel brings the database; `firebird` also needs `apt install libtommath1 icu-devtools`",
     ),
     "PostgreSQL": (
         ("postgresql*",),

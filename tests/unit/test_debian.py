@@ -1,5 +1,6 @@
-"""Debian's Python modules, which a virtual environment finds in Debian's folder."""
+"""Debian's Python modules, which a virtual environment finds in Debian's folder, and its libraries."""
 
+import ctypes
 import sys
 from collections.abc import Iterator
 from pathlib import Path
@@ -9,6 +10,7 @@ import pytest
 
 from dbbench.errors import Unavailable
 from dbbench_plugins import debian
+from dbbench_plugins.firebird import Firebird
 from dbbench_plugins.xapian import Xapian
 
 
@@ -47,3 +49,11 @@ def test_one_whose_own_library_is_missing_is_unavailable(folder: Path) -> None:
     (folder / "xapian" / "_xapian.py").write_text(f"raise ImportError({missing!r})\n")
     with pytest.raises(Unavailable, match="can load no module xapian"):
         Xapian.available()
+
+
+def test_firebird_is_not_there_without_the_library_that_it_loads_later(monkeypatch: pytest.MonkeyPatch) -> None:
+    """It opens without ICU, and then fails in its first table."""
+    monkeypatch.setattr(ctypes, "CDLL", lambda name: None)
+    monkeypatch.setattr("dbbench_plugins.firebird.find_library", lambda name: None)
+    with pytest.raises(Unavailable, match="libicuuc"):
+        Firebird.available()

@@ -6,6 +6,7 @@ import atexit
 import ctypes
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
+from ctypes.util import find_library
 from functools import partial
 from itertools import chain
 from pathlib import Path
@@ -223,7 +224,7 @@ class Firebird(KeepsSessions, SQLEngine):
     options_class = FirebirdOptions
     session_class = FirebirdSession
     modules = ("firebird.driver", "firebird.embedded.provider")
-    debian = ("libtommath1",)
+    debian = ("libtommath1", "icu-devtools")  # the second brings libicu, whose own package names its version
     concurrency = Concurrency(threads=None, processes=1)  # SuperServer's lock on the file
     # A commit writes four pages (counted with strace) and calls no fsync, not even at close. With forced
     # writes the file is opened O_DSYNC, so that they are on the disk; without, the system has them.
@@ -235,6 +236,8 @@ class Firebird(KeepsSessions, SQLEngine):
             ctypes.CDLL("libtommath.so.1")
         except OSError as exc:
             raise Unavailable(f"Firebird needs a library of the system: {exc}") from exc
+        if not find_library("icuuc"):
+            raise Unavailable("Firebird needs a library of the system: libicuuc")
 
     @classmethod
     def versions(cls) -> dict[str, str]:
