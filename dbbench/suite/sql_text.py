@@ -4,19 +4,25 @@ import re
 from functools import cache
 
 _COMMENTS_AND_TEXTS = re.compile(r"--[^\n]*|/\*.*?(?:\*/|\Z)|'(?:[^']|'')*'|\"[^\"]*\"", re.DOTALL)
-#: As MySQL reads them: `--1` and `/*! ... */` are no comments, `#` begins one, and a backslash keeps a quote in its
-#: text.
-_IN_MYSQL = re.compile(
-    r"--(?=\s)[^\n]*|#[^\n]*|/\*(?!M?!).*?(?:\*/|\Z)|'(?:\\(?:.|\Z)|[^'\\])*(?:'|\Z)|\"(?:\\(?:.|\Z)|[^\"\\])*(?:\"|\Z)",
-    re.DOTALL,
+#: A comment to every engine: `--1` and `/*! ... */` are none to MySQL, and some nest them.
+_COMMENT = r"--(?:[ \t][^\n\r]*)?(?:\r?\n|\Z)|/\*(?!M?!)(?:(?!/\*|\*/).)*\*/"
+_BEGINS_AS_SELECT = re.compile(rf"(?:[\s(]|{_COMMENT})*(?:SELECT|WITH)\b", re.IGNORECASE | re.DOTALL)
+#: A statement whose quotes and comments all engines read alike: without `E'\''`, `$a$ ' $a$`, `['` and the like.
+_PLAIN = re.compile(
+    rf"(?:(?<!\w)'[^'\\]*'|\"[^\"\\]*\"|`\w*`|\[\w*\]|{_COMMENT}|-(?!-)|/(?![/*])|[^'\"`\[\\$#/-])*", re.DOTALL
 )
 _RETURNS_ROWS = frozenset({"SELECT", "VALUES", "TABLE", "SHOW", "EXPLAIN", "DESCRIBE"})
 #: What is expected of a query.
-ONE_SELECT = "one SELECT, with no semicolon in it and nothing that writes; `kind: statement` takes other SQL"
+ONE_SELECT = (
+    "one SELECT, with no semicolon in it and nothing that writes, however quotes and comments are read; "
+    "`kind: statement` takes other SQL"
+)
 #: EXTRACT(YEAR FROM day), SUBSTRING(text FROM 2): a FROM that names no table.
 _FROM_IN_A_CALL = r"\b(?:EXTRACT|SUBSTRING|TRIM|OVERLAY)\s*\([^()]*?\bFROM\b"
-#: What changes rows, at the beginning, behind a WITH or in one. Some systems have functions of these names.
-_CHANGES = re.compile(r"(?:^|[()])\s*(?:INSERT|UPDATE|DELETE|MERGE|REPLACE)\b(?!\s*\()", re.IGNORECASE)
+#: What makes a table or file, or changes rows. Some engines have functions of these names; some read `1INTO` as 1 INTO.
+_WRITING = re.compile(
+    r"\b(?:\d\w*)?(?:INTO|(?<!\bFOR\s)UPDATE|(?:INSERT|DELETE|MERGE|REPLACE)\b(?!\s*\())\b", re.IGNORECASE
+)
 _WRITES = frozenset({"INSERT", "UPDATE", "DELETE", "MERGE", "REPLACE"})
 
 
@@ -35,15 +41,16 @@ def returns_rows(sql: str) -> bool:
 
 
 def is_select(sql: str) -> bool:
-    """Whether a statement is one SELECT: no second one follows, also in a text, and none writes a table or file."""
-    return ";" not in sql.rstrip().removesuffix(";") and all(
-        _is_select(pattern.sub(" ", sql).strip()) for pattern in (_COMMENTS_AND_TEXTS, _IN_MYSQL)
+    """Whether a statement is one SELECT to every engine: no second one follows, and none writes a table or file.
+
+    Semicolons and words that write may stand in a text to one engine, and outside to another: those words count unless
+    all read the statement alike.
+    """
+    if ";" in sql.rstrip().removesuffix(";") or not _BEGINS_AS_SELECT.match(sql):
+        return False
+    return not _WRITING.search(sql) or bool(
+        _PLAIN.fullmatch(sql) and not _WRITING.search(_COMMENTS_AND_TEXTS.sub("'", sql))
     )
-
-
-def _is_select(text: str) -> bool:
-    words = re.findall(r"\w+", text.upper())
-    return words[:1] in (["SELECT"], ["WITH"]) and "INTO" not in words and not _CHANGES.search(text)
 
 
 def words_of(sql: str) -> set[str]:

@@ -43,7 +43,9 @@ def test_the_suites_own_statements_return_none_and_their_queries_do(name: str) -
     "sql",
     [
         "SELECT 1;",
-        r"SELECT 'INTO' FROM T WHERE x LIKE 'a\%' ESCAPE '\'",
+        r"SELECT `a`, [b], z[1], $$'$$ FROM T WHERE x LIKE 'a\%' ESCAPE '\'",
+        "SELECT 'it''s INTO', \"update\", [b] FROM T -- DELETE",
+        "SELECT x FROM T WHERE Id = 1 FOR UPDATE",
         "-- why\nSELECT 1",
         "/* DELETE FROM */ (SELECT x FROM T) UNION SELECT REPLACE(y, 'INTO', '') FROM T",
         "WITH t AS (SELECT UPPER(REPLACE(x, 'a', 'b')) FROM T) SELECT * FROM t WHERE what = '(delete'",
@@ -63,6 +65,15 @@ def test_a_select_is_one(sql: str) -> None:
         r"SELECT '\'' INTO OUTFILE '/tmp/x'", r'SELECT "\"" INTO OUTFILE "/tmp/x"', "SELECT x INTO U FROM T",
         "WITH gone AS (DELETE FROM T RETURNING Id) SELECT * FROM gone",
         "WITH t AS (SELECT 1) -- x\n INSERT INTO U SELECT * FROM t", "WITH t AS (SELECT 1) UPDATE U SET x = 1",
+        # A text or comment to some engines, and none to others.
+        "SELECT `zz'` INTO OUTFILE '/tmp/x' FROM (SELECT 1 AS `zz'`) AS t -- '",
+        """WITH a AS (SELECT $a$ ' $a$ AS t), b AS (DELETE FROM "T" RETURNING 1 AS x) SELECT 1 AS y, 'y' AS z""",
+        r"""WITH c AS (SELECT E'\'' AS a, '\' AS b), d AS (DELETE FROM "T" RETURNING 1 AS x) SELECT 1 AS y -- '""",
+        "SELECT 1 AS a /* /* */ ' */ INTO U -- '", "/* /* */ SELECT 1 */ DROP TABLE T", "SELECT 1 AS ['] INTO U -- '",
+        "SELECT 1 -- \r INTO U", "SELECT q'[']' INTO U -- '", "/*! CREATE TABLE U AS */ SELECT 1",
+        # Where no parenthesis or space tells of them.
+        "WITH RECURSIVE t AS (SELECT 1 AS x) SEARCH DEPTH FIRST BY x SET y DELETE FROM T RETURNING 1", "SELECT 1INTO U",
+        "WITH t AS (SELECT 1) UPDATE (U) SET x = 1", 'WITH t AS (SELECT 1 AS x) INSERT "U" (x) SELECT x FROM t',
         "EXPLAIN ANALYZE DELETE FROM T", "PRAGMA journal_mode = off", "ATTACH '/tmp/x.db' AS x", "INSTALL httpfs",
         "CALL p()", "DELETE FROM T RETURNING *", "VALUES (1)", "",
     ],
@@ -75,6 +86,9 @@ def test_a_long_text_takes_no_longer_for_each_of_its_letters() -> None:
     open_comments, word = "SELECT 1" + "/*" * 200_000, "a" * 200_000
     assert is_select(open_comments)
     assert is_select("SELECT " + "'\\" * 200_000)
+    assert not is_select("SELECT 1 INTO U" + "/*" * 200_000)
+    assert not is_select("SELECT 1 INTO U /*" + "1a" * 200_000)
+    assert is_select("SELECT 'INTO'" + "/**/''" * 200_000)
     assert split_parameters(open_comments) == ((open_comments,), ())
     assert compared(f"{word} {word} = :x") == ((word, "x"),)
 
