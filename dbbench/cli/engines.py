@@ -93,7 +93,7 @@ def install(names: tuple[str, ...], yes: bool, only_print: bool, debian: bool) -
 
     Drivers are installed by pip into this Python's environment, and JDBC jars into dbbench's cache folder.
     The command for Debian packages is printed, for it needs root. Exit status: 0 the engines are
-    available; 1 they aren't, or a step failed; 2 usage error, or a run uses this environment.
+    available; 1 they aren't, or a step failed; 2 usage error, or another dbbench is at work.
     """
     from dbbench.engine import registry
     from dbbench.engine.probe import probe
@@ -117,8 +117,8 @@ def install(names: tuple[str, ...], yes: bool, only_print: bool, debian: bool) -
         click.echo(f"As root, if these packages are missing:\n  {shlex.join(next(steps.commands()))}")
     own = list(steps.own_commands())
     if own:
-        if busy := at_work("dbbench.runs.supervisor"):
-            raise UserError(f"a run uses this environment (process {busy[0]}): install when it has ended")
+        if busy := at_work():
+            raise UserError(f"another dbbench uses this environment (process {busy[0]}): install when it has ended")
         click.echo("\n".join(("In this environment:", *(f"  {shlex.join(words)}" for words in own))))
         if not yes:
             click.confirm("Run this now?", abort=True)

@@ -19,6 +19,7 @@ import psutil
 INTERRUPTED = 130
 _IPC_RMID = 0  # shmctl(2)
 _MAPPED = re.compile(r" (/dev/shm/[^/\n]+)$", re.MULTILINE)
+_OURS = re.compile(r"(.*/)?dbbench|dbbench\..*")  # the command, as a program or a module, or one of our modules
 _SET_PARENT_DEATH_SIGNAL = 1  # prctl(2), Linux
 _SET_CHILD_SUBREAPER = 36
 _ALL_CHILDREN = 0x40000000  # __WALL of waitid(2): also those that send no SIGCHLD
@@ -43,15 +44,16 @@ def python(module: str, *arguments: str, program: str = "") -> list[str]:
     return [program or sys.executable, "-P", "-m", module, *arguments]
 
 
-def at_work(module: str) -> list[int]:
-    """Ids of processes that run a module in this environment, started by any dbbench."""
-    command = python(module)
-    return [
-        process.pid
-        for process in psutil.process_iter(["cmdline"])
-        if (words := process.info["cmdline"] or [""])[1 : len(command)] == command[1:]
-        and os.path.dirname(words[0]) == os.path.dirname(command[0])
-    ]
+def at_work() -> list[int]:
+    """Ids of other processes that run dbbench in this environment: its commands, and children of whatever uses it."""
+    found = []
+    for process in psutil.process_iter(["cmdline"]):
+        program, *words = process.info["cmdline"] or [""]
+        named = words[words.index("-m") + 1 :] if "-m" in words[:2] else words
+        mine = os.path.dirname(program) == os.path.dirname(sys.executable)
+        if mine and process.pid != os.getpid() and named and _OURS.fullmatch(named[0]):
+            found.append(process.pid)
+    return found
 
 
 def environment(**more: str) -> dict[str, str]:

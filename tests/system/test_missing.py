@@ -54,7 +54,7 @@ def test_install_asks_before_it_runs_and_ends_by_what_is_so(
     assert printed[1].endswith(" 'pyodbc>=5.1'")
     assert dbbench_here("engines", "install", "--debian", "odbc+sqlite").stdout == "unixodbc libsqliteodbc\n"
     with monkeypatch.context() as patch:  # other tests' runs use this environment
-        patch.setattr("dbbench.host.processes.at_work", lambda _module: [])
+        patch.setattr("dbbench.host.processes.at_work", list)
         patch.setenv("PYTHONPATH", without_odbc)
         patch.setattr("sys.stdin", io.StringIO())  # nobody answers
         asked = dbbench_here("engines", "install", "odbc+sqlite")

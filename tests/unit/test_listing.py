@@ -96,23 +96,38 @@ def test_a_command_that_other_tools_have_is_named_as_ours(word: str, meant: str)
 
 
 @pytest.mark.parametrize("yes", [[], ["--yes"]])
-def test_nothing_is_installed_while_a_run_uses_the_environment(yes: list[str], monkeypatch: pytest.MonkeyPatch) -> None:
+def test_nothing_is_installed_while_another_dbbench_uses_the_environment(
+    yes: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
     missing = {"duckdb": Probed("duckdb", "unavailable", detail="no driver", install="pip install duckdb")}
     monkeypatch.setattr("dbbench.engine.probe.probe", lambda _names: missing)
     monkeypatch.setattr("dbbench.engine.registry.install_steps", lambda _names: Steps((), ("duckdb",), ()))
-    monkeypatch.setattr("dbbench.host.processes.at_work", lambda _module: [4321])
+    monkeypatch.setattr("dbbench.host.processes.at_work", lambda: [4321])
     monkeypatch.setattr(subprocess, "run", lambda *_words, **_how: pytest.fail("it was installed"))
     done = run_here(Path(), "engines", "install", "duckdb", *yes, status=2)
-    assert "a run uses this environment (process 4321)" in done.stderr
+    assert "another dbbench uses this environment (process 4321)" in done.stderr
 
 
-def test_only_children_of_this_environment_are_at_work(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_only_what_runs_in_this_environment_is_at_work(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Commands, among them one that still draws its data, and children of theirs: here a real one, then as listed."""
+    with subprocess.Popen(python("dbbench.host.apart"), stdin=subprocess.PIPE, stderr=subprocess.DEVNULL) as child:
+        assert child.pid in at_work()
+        assert os.getpid() not in at_work()
+        child.kill()
+
     class Listed:
         def __init__(self, pid: int, *words: str) -> None:
             self.pid, self.info = pid, {"cmdline": list(words) or None}
 
-    mine, other = python("a.module", "DIR"), python("a.module", program="/elsewhere/bin/python")
-    also = [f"{os.path.dirname(sys.executable)}/python3.99", *mine[1:]]
-    processes = [Listed(1, *mine), Listed(2, *other), Listed(3, *python("b.module")), Listed(4), Listed(5, *also)]
+    folder = os.path.dirname(sys.executable)
+    command, checker = (
+        (f"{folder}/python3.99", f"{folder}/dbbench", "suite"),
+        python("dbbench.durability.checker", "DIR"),
+    )
+    processes = [
+        Listed(1, *command), Listed(2, "/elsewhere/bin/python", *command[1:]), Listed(3, *python("pip", "dbbench")),
+        Listed(4), Listed(5, *checker), Listed(6, sys.executable, "-m", "dbbench", "suite"), Listed(7, sys.executable),
+        Listed(os.getpid(), *command),
+    ]  # fmt: skip
     monkeypatch.setattr(psutil, "process_iter", lambda _attrs: processes)
-    assert at_work("a.module") == [1, 5]
+    assert at_work() == [1, 5, 6]
