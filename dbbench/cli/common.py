@@ -195,6 +195,12 @@ scale_option = click.option(
 outside_option = click.option(
     "--allow-outside", is_flag=True, help="Let the suite read files outside its folder: only if you trust it."
 )
+clients_option = click.option(
+    "--max-clients",
+    type=click.IntRange(min=1),
+    metavar="N",
+    help="Let a step have up to N clients. [default: 256, or one for each 64 MiB of memory]",
+)
 seed_option = click.option(
     "--seed", type=seed, metavar="N", help="Seed of everything drawn at random. [default: the suite's]"
 )

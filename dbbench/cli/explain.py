@@ -4,7 +4,7 @@ from pathlib import Path
 
 import click
 
-from dbbench.cli.common import Finite, command, engine_names, examples, open_console, run_path, writing
+from dbbench.cli.common import Finite, clients_option, command, engine_names, examples, open_console, run_path, writing
 
 
 @click.command(
@@ -42,9 +42,16 @@ from dbbench.cli.common import Finite, command, engine_names, examples, open_con
 @click.option(
     "--url", "urls", multiple=True, metavar="NAME=URL", help="The URL of a server of the run, as for --resume."
 )
+@clients_option
 @command
 def explain(
-    run: Path, step: str, engines: tuple[str, ...], seconds: float, settings: tuple[str, ...], urls: tuple[str, ...]
+    run: Path,
+    step: str,
+    engines: tuple[str, ...],
+    seconds: float,
+    settings: tuple[str, ...],
+    urls: tuple[str, ...],
+    max_clients: int | None,
 ) -> int:
     """Show why a step of RUN takes its time: one more trial of each engine, which never counts.
 
@@ -53,8 +60,6 @@ def explain(
     process used. RUN/explain gets all of it as files: profiles for speedscope, flame graphs, and a picture of the use
     over time.
     """
-    import sys
-
     from dbbench.engine.urls import parse as parse_urls
     from dbbench.errors import UserError
     from dbbench.message import cleaned
@@ -68,8 +73,7 @@ def explain(
     console = open_console()
     if Run.open(run).manifest.hosts:
         raise UserError(f"{run} has clients or rounds on several hosts; explain a run of this machine alone")
-    # With as many clients as the run had.
-    ready = resumed_run(run, None, parse_urls(urls), parse_settings(settings), max_clients=sys.maxsize, counts=False)
+    ready = resumed_run(run, None, parse_urls(urls), parse_settings(settings), max_clients=max_clients, counts=False)
     folder, found = found_of(
         ready, step, engines, seconds, lambda line: console.print(line, style="dim", highlight=False, markup=False)
     )

@@ -11,6 +11,7 @@ import click
 
 from dbbench.cli.common import (
     INTERRUPTED,
+    clients_option,
     columns,
     command,
     engine_names,
@@ -194,12 +195,7 @@ def _configured(context: click.Context, _parameter: click.Parameter, path: Path 
     help="Limit each trial (engine and harness) to this much memory without swap, like 2GiB (Linux). "
     "Cached pages of files count, too.",
 )
-@click.option(
-    "--max-clients",
-    type=click.IntRange(min=1),
-    metavar="N",
-    help="Let a step have up to N clients. [default: 256, or one for each 64 MiB of memory]",
-)
+@clients_option
 @outside_option
 @gate_option
 @unknown_option

@@ -188,17 +188,19 @@ def test_check_and_suite_say_what_a_suite_may_do(ask: Ask, tmp_path: Path) -> No
 
 
 def test_no_more_clients_are_started_than_the_machine_has_memory_for(run: Path, ask: Ask, tmp_path: Path) -> None:
-    """Neither by a suite nor by the suite in a run directory, unless the user allows it."""
+    """Neither by a suite nor by the suite in a run directory, also when it is explained, unless the user allows it."""
     many = SMALL.replace("kind: query", "kind: query\n        clients: {processes: 100000, threads: 100000}")
     (tmp_path / "suite.yaml").write_text(many)
     (run / "suite.yaml").write_text(many)
     fresh = ["suite", tmp_path / "suite.yaml", "-e", "sqlite", "--out", tmp_path / "out"]
-    for command in (fresh, ["suite", "--resume", run]):
+    for command in (fresh, ["suite", "--resume", run], ["explain", run, "--step", "join"]):
         done = ask(*command)
         assert done.returncode == 2
         assert "join has 10,000,000,000 clients, more than the " in done.stdout
         assert "add --max-clients 10000000000" in done.stdout
     assert not (tmp_path / "out").exists()
+    done = ask("explain", run, "--step", "join", "--max-clients", 9)
+    assert "more than the 9 that --max-clients allows" in done.stdout
 
 
 @pytest.mark.parametrize(
