@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 
 import dbbench.engine
+from dbbench.suite.data_types import TYPES
 from docs import contract_page
 from tests.conftest import Dbbench
 from tests.plugins import declare
@@ -32,6 +33,11 @@ def test_every_class_of_the_door_is_on_the_page_or_an_error() -> None:
     assert {
         name for name in classes - errors - elsewhere if f"`{name}`" not in page and f"### {name}\n" not in page
     } == set()
+
+
+def test_every_type_of_a_column_is_on_the_page_with_its_arrow_type() -> None:
+    section = contract_page.page().partition("\n## Column types\n")[2].partition("\n## ")[0]
+    assert {*re.findall(r"^\| `(\w+)[^|]*\| `[^|]+` \| `", section, re.MULTILINE)} == {*TYPES}
 
 
 @pytest.mark.parametrize("module", SMALLEST)
