@@ -83,6 +83,7 @@ LIARS = {
     "faulty-dying": ("process", "error", "RuntimeError: no more commits today"),
     "faulty-kills-import": ("process", "error", "signal 11"),
     "faulty-driver": ("process", "error", "dbbench_driver_that_is_nowhere is missing"),
+    "faulty-only-loads": ("process", "unsupported", "faulty-only-loads has neither tables nor records"),
     "sqlite": ("process", "passed", ""),
 }
 

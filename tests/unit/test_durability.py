@@ -9,7 +9,7 @@ import pytest
 from dbbench.durability import checks as checks_module
 from dbbench.durability import strace
 from dbbench.durability.check import judge
-from dbbench.durability.checker import Checker, Failed
+from dbbench.durability.checker import Checker
 from dbbench.durability.checks import CheckRequest, check_all, checked_tiers
 from dbbench.durability.writer import spans
 from dbbench.engine import registry
@@ -18,7 +18,6 @@ from dbbench.errors import UserError
 from dbbench.host import atomic_json
 from dbbench.report.terminal.durability import lines
 from dbbench.results.crash_checks import CheckVerdict, Kills, Syncs, TierCheck, TierChecks
-from dbbench.results.outcome import Outcome
 from dbbench.suite.model import Tier
 from tests.conftest import Dbbench
 from tests.fabricated import MACHINE
@@ -234,23 +233,6 @@ def test_an_interruption_leaves_the_checks_that_are_finished(
 def test_what_keeps_nothing_has_nothing_to_check(name: str) -> None:
     with pytest.raises(UserError, match=f"{name} keeps no data of its own"):
         check_all(CheckRequest([name]), lambda _: None)
-
-
-@pytest.mark.parametrize(
-    ("outcome", "verdict"), [(Outcome.UNSUPPORTED, CheckVerdict.UNSUPPORTED), (Outcome.FAILED, CheckVerdict.ERROR)]
-)
-def test_an_engine_that_only_loads_is_unsupported_and_no_error(
-    outcome: Outcome, verdict: CheckVerdict, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    atomic_json.write(tmp_path / "task.json", {"engine": "loads", "tier": "process", "file_system": "ext4"})
-    atomic_json.write(tmp_path / "failed.json", {"outcome": outcome, "detail": "it has neither tables nor records"})
-
-    def ended_by_itself(_checker: Checker) -> Kills:
-        raise Failed("it has neither tables nor records")
-
-    monkeypatch.setattr(Checker, "_kill_often", ended_by_itself)
-    found = Checker(tmp_path)._check()
-    assert (found.verdict, found.detail) == (verdict, "it has neither tables nor records")
 
 
 @pytest.mark.parametrize(

@@ -3,8 +3,9 @@
 import time
 from collections.abc import Callable
 
-from dbbench.engine import Tier
-from dbbench_faulty.family import Faulty
+from dbbench.engine import Session, Table, Tier
+from dbbench_faulty.family import Faulty, Named
+from dbbench_plugins.dict import Dict
 from dbbench_plugins.sqlite import SQLiteSession
 
 PROCESS = {Tier.PROCESS: {"journal_mode": "WAL", "synchronous": "OFF"}}
@@ -95,5 +96,15 @@ class Dying(Faulty):
             self.calls += 1
             if self.calls == 3:
                 raise RuntimeError("no more commits today")
+
+    durability = PROCESS
+
+
+class OnlyLoads(Named, Dict):
+    """Loads, and can commit nothing."""
+
+    class session_class(Session):
+        def prepare_load(self, name: str, table: Table) -> Callable[[object], object]:
+            return len
 
     durability = PROCESS
