@@ -330,11 +330,11 @@ def test_a_choice_that_changes_nothing_of_a_row_leaves_it_as_it_is(open_page: Op
     assert rows.evaluate_all("(rows) => rows.every((row) => row.dataset.kept)")
 
 
-@pytest.mark.parametrize("suite", ["", "mixes", "virtual-file", "order-entry", "vectors"])
+@pytest.mark.parametrize("suite", ["", "mixes", "virtual-file", "object-load", "order-entry", "vectors"])
 def test_a_page_of_ten_engines_and_twenty_steps_is_under_300_kb(tmp_path: Path, suite: str) -> None:
     ten = dict(list((STORES if suite in ("mixes", "virtual-file") else MANY).items())[:10])
     found = view(fabricate(tmp_path / "run", ten, suite=suite or longer_invoices(tmp_path, 20), rounds=8))
-    assert suite in ("mixes", "order-entry", "vectors") or len(found.scenarios[0].steps) >= 17
+    assert suite in ("mixes", "object-load", "order-entry", "vectors") or len(found.scenarios[0].steps) >= 17
     write_report(found, ("html",))
     assert (found.folder / "report" / "index.html").stat().st_size < 300_000
 
