@@ -293,13 +293,16 @@ def test_the_figures_of_a_chart_can_be_copied(open_page: Open, shown: View) -> N
 
 def test_a_copied_table_has_ranks_and_ratios_of_the_choice(visit: Visit, tmp_path: Path) -> None:
     failed = {"join-1": (Outcome.TIMEOUT, "stopped after 600 s")}
-    fakes = {"a": Fake("A"), "b": Fake("B", 2.0), "c": Fake("C", 4.0), "d": Fake("D", bad=failed)}
+    fakes = {"a": Fake("=A"), "b": Fake("+B", 2.0), "c": Fake("@C", 4.0), "d": Fake("-D", bad=failed)}
     page = visit(page_of(tmp_path, fakes, rounds=8, noise=0.0), "#engines=b,c,d")
     for base, b, c in (("", "1.00", "2.00"), ("&base=c", "0.500", "1.00")):
         choose(page, f"engines=b,c,d{base}")
         assert copied(page, "Markdown", "invoices.join-1").splitlines()[2:] == [
-            f"| B | 1 | 120 | 120 | 120 | {b} |", f"| C | 2 | 240 | 240 | 240 | {c} |", "| D |  | timeout |  |  |  |",
+            f"| +B | 1 | 120 | 120 | 120 | {b} |", f"| @C | 2 | 240 | 240 | 240 | {c} |", "| -D |  | timeout |  |  |  |",
         ]  # fmt: skip
+    choose(page, "")
+    rows = csv.reader(copied(page, "CSV", "invoices.join-1").splitlines())
+    assert [row[0] for row in rows] == ["Engine", "'=A", "'+B", "'@C", "'-D"]  # no text is a formula in a spreadsheet
 
 
 def test_a_frame_shows_the_part_that_was_copied(open_page: Open) -> None:
