@@ -223,10 +223,13 @@ def test_ci_installs_versions_that_are_allowed() -> None:
     known = {each: versions.get(canonicalize_name(each.name)) for each in required()}
     assert [str(each) for each, version in known.items() if version and version not in each.specifier] == []
     assert len({each.name for each, version in known.items() if version}) > 40
+    workflow = YAML(typ="safe").load(ROOT / ".github" / "workflows" / "ci.yml")
+    # Each week also the newest ones, and always the lowest.
+    assert (len(workflow["on"]["schedule"]), "nox -s lowest" in str(workflow["jobs"]["lowest"]["steps"])) == (1, True)
 
 
 @pytest.mark.parametrize(
-    "path", [*ROOT.glob(".github/workflows/*"), *ROOT.glob("dbbench/cli/templates/workflow*")], ids=str
+    "path", [*ROOT.glob(".github/workflows/*"), *ROOT.glob("dbbench/cli/templates/*.yml.jinja")], ids=str
 )
 def test_actions_are_pinned_by_hash(path: Path) -> None:
     used = re.findall(r"uses: (\S+)", path.read_text("utf-8"))
