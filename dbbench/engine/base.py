@@ -83,6 +83,9 @@ class Session:
     def forget(self) -> None:
         """Forget the objects that were returned, if it keeps any: empty its identity map."""
 
+    def read_only(self, *, on: bool) -> None:
+        """Have the system refuse what this client writes, or take it again. Nothing, where it has no such setting."""
+
     def watch(self, timer: DriverTimer) -> None:
         """Have `timer` time the driver's calls by operations prepared from now on. Raises Unsupported if it can't."""
         raise Unsupported("its driver's calls can't be told apart from its own work")

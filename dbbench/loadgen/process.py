@@ -62,6 +62,8 @@ def in_this_process(
             return
         session = connect()
         try:
+            if job.operation == "query":
+                session.read_only(on=True)
             found.append(client_run(engine, session, job, number, of, start, sleep))
         finally:
             session.close()

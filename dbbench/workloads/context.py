@@ -213,6 +213,16 @@ class StepContext:
             forget_peak()
 
     @contextmanager
+    def reading(self) -> Iterator[None]:
+        """Have the session be read-only within the block, where its system can. One that a restart makes is not."""
+        self.session.read_only(on=True)
+        try:
+            yield
+        finally:
+            with suppress(Exception):  # its connection is lost, as the step has said or the next will say
+                self.session.read_only(on=False)
+
+    @contextmanager
     def new_session(self) -> Iterator[None]:
         """Use a second session within the block. The first stays open, so the second sees only what is committed.
 

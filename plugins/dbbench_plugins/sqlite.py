@@ -178,6 +178,7 @@ class SQLite(SQLEngine):
         types={**STANDARD_TYPES, "datetime": "DATETIME", "json": "TEXT"},
         compact="VACUUM",
         statistics="ANALYZE",
+        read_only=("PRAGMA query_only = 1", "PRAGMA query_only = 0"),  # not ON: Turso refuses the word
         indexed="SELECT i.name FROM pragma_index_list('{0}') AS l, pragma_index_info(l.name) AS i WHERE i.seqno = 0",
     )
     options_class: ClassVar[type[Options]] = SQLiteOptions

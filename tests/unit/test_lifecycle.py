@@ -44,6 +44,9 @@ class Recorded(Session):
     def note(self, *what: Any) -> None:
         self.engine.log.append(what)
 
+    def read_only(self, *, on: bool) -> None:
+        self.note("only reads" if on else "writes")
+
     def begin(self) -> None:
         self.note("begin")
 
@@ -176,9 +179,9 @@ def test_each_cold_call_has_an_engine_of_its_own_and_no_warm_up(
     counts = iter([0, 4_096, 4_096, 12_288])
     monkeypatch.setattr(cold_start, "read", lambda _: next(counts))
     measured = query.measure(QueryStep.model_validate(COLD | {"iterations": 2}), made)
-    once = ["close session", "close", "drop", "open", "prepare", "run"]
+    once = ["close session", "close", "drop", "open", "only reads", "prepare", "run"]
     calls = [what for (what,) in first.log]  # type: ignore[attr-defined]
-    assert calls == ["prepare", *once, *once, *once]  # one of them is compared
+    assert calls == ["only reads", "prepare", *once, *once, *once, "writes"]  # one of them is compared
     assert made.engine is not first
     assert (len(measured.samples), measured.warm_up) == (2, [])
     assert measured.facts["cache"] == "cold"
@@ -249,7 +252,7 @@ def test_a_warm_query_restarts_nothing(bench: Callable[..., StepContext], monkey
     monkeypatch.setattr("random.SystemRandom.randrange", lambda *_: 0)  # the checked call is the first
     made = bench()
     measured = query.measure(QueryStep.model_validate(COLD | {"cache": "warm"}), made)
-    assert [what for (what,) in made.engine.log] == ["prepare", "run", "run", "run"]  # type: ignore[attr-defined]
+    assert [what for (what,) in made.engine.log] == ["only reads", "prepare", "run", "run", "run", "writes"]  # type: ignore[attr-defined]
     assert measured.facts["cache"] == "warm"
     assert "opened" not in measured.facts
 

@@ -53,6 +53,8 @@ class Dialect:
     statistics: str = ""
     #: A query of the system's catalogue for the first column of each index of a table. {0}: the table's name, as text.
     indexed: str = ""
+    #: The statements that have a session refuse what writes, and take it again; empty if there are none.
+    read_only: tuple[str, ...] = ()
     #: A query of the server's own counts of waits since it started: a name and a number in each row.
     waits: str = ""
 

@@ -33,6 +33,11 @@ class SQLSession(SQLObjects):
         """Run one statement."""
         return self.connection.execute(sql)
 
+    def read_only(self, *, on: bool) -> None:
+        """Run the dialect's statement, if it has one."""
+        if self.sql.read_only:
+            self.execute(self.sql.read_only[0 if on else 1])
+
     def begin(self) -> None:
         """Start a transaction."""
         self.execute("BEGIN")

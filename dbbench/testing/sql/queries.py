@@ -130,6 +130,23 @@ class QueryContract(TableContract):
         session.close()
         expect_rows(engine, BATCH.num_rows + 1, "after one INSERT, seen by another session")
 
+    @clause("what-a-sql-engine-fills-in")
+    def test_a_read_only_session_refuses_a_write(self, loaded: Loaded) -> None:
+        """The text of a query may hide a write. Steps after it write in the same session."""
+        engine, session = loaded
+        needs(engine, "statement")
+        if not engine.sql.read_only:
+            left_out("its dialect has no statements for that")
+        statement = "INSERT INTO Order (Id, Text) SELECT MAX(Id) - 1, 'added' FROM Order"
+        run = session.prepare_statement(engine.sql.translate(statement, TABLES))
+        session.read_only(on=True)
+        with expect_error("an INSERT in a read-only session"):
+            run()
+        expect_equal("rows in Order after it", count(engine, session), BATCH.num_rows)
+        session.read_only(on=False)
+        run()
+        expect_equal("rows in Order after one that the session takes again", count(engine, session), BATCH.num_rows + 1)
+
     @clause("the-life-of-a-trial")
     def test_a_prepared_statement_can_be_run_again(self, loaded: Loaded) -> None:
         """A statement is prepared once and run many times, each time anew."""

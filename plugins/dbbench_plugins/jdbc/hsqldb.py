@@ -24,7 +24,11 @@ class HSQLDB(JDBCEngine):
     title = "HSQLDB (JDBC)"
     license = "HSQLDB licence (BSD); JPype: Apache-2.0"
     dialect = "hsqldb"
-    sql = Dialect(explain="EXPLAIN PLAN FOR", compact="CHECKPOINT DEFRAG")
+    sql = Dialect(
+        explain="EXPLAIN PLAN FOR",
+        compact="CHECKPOINT DEFRAG",
+        read_only=tuple(f"SET SESSION CHARACTERISTICS AS TRANSACTION READ {what}" for what in ("ONLY", "WRITE")),
+    )
     options_class = HSQLDBOptions
     session_class = HSQLDBSession
     heap_part = 8  # it counts rows in their binary form, and as objects they take two to four times as much

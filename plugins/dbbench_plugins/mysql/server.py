@@ -133,6 +133,7 @@ class MySQLServer(ClientServer):
         binary=("VARBINARY({0})", "LONGBLOB"),
         explain="EXPLAIN",
         compact="ALTER TABLE {table} FORCE",  # what OPTIMIZE TABLE is mapped to; that says in a row how it went
+        read_only=("SET SESSION TRANSACTION READ ONLY", "SET SESSION TRANSACTION READ WRITE"),
         indexed="SELECT column_name FROM information_schema.statistics "
         "WHERE table_schema = DATABASE() AND table_name = '{0}' AND seq_in_index = 1",
         waits="SHOW GLOBAL STATUS WHERE Variable_name IN ('Innodb_row_lock_waits', 'Innodb_log_waits', "
@@ -231,6 +232,8 @@ class MySQLServer(ClientServer):
         self.variables = {str(name): str(value) for name, value in rows}
         said = f"{self.variables['version']} {self.variables['version_comment']}"
         self.product = next((name for name in (*_OTHERS, "MariaDB", "Percona Server", "TiDB") if name in said), "MySQL")
+        if self.product in (*_OTHERS, "TiDB"):  # which refuses it; of the others none was tried
+            self.sql = replace(self.sql, read_only=())  # type: ignore[misc]  # of this one alone
         self.commercial = "Enterprise" in said or "Commercial" in said
         if self.variables.get("query_cache_type", "OFF") != "OFF":
             raise Unsupported("the server keeps results of queries: SET GLOBAL query_cache_type = OFF")

@@ -137,6 +137,7 @@ class PostgreSQLServer(ClientServer):
         indexed=_INDEXED,
         compact="VACUUM FULL {table}",
         statistics="ANALYZE {table}",  # or plans are guesses until autovacuum comes round, up to a minute later
+        read_only=("SET default_transaction_read_only = on", "RESET default_transaction_read_only"),
     )
     options_class = PostgreSQLOptions
     session_class: ClassVar[type[PostgreSQLSession]] = PostgreSQLSession
@@ -177,8 +178,8 @@ class PostgreSQLServer(ClientServer):
         raise NotImplementedError
 
     def connect(self) -> SQLSession:
-        # The catalogue of another product was never looked at.
-        dialect = self.sql if self.product == "PostgreSQL" else replace(self.sql, indexed="")
+        # The catalogue of another product was never looked at, nor were its settings.
+        dialect = self.sql if self.product == "PostgreSQL" else replace(self.sql, indexed="", read_only=())
         session = self.kept(self.session_class(self.raw(), dialect))
         session.truncates = not self.url
         return session

@@ -65,6 +65,7 @@ class Table(Named, SQLiteFile, SQLEngine):
     session_class = Client
     sql = Dialect(
         compact="VACUUM",
+        read_only=("PRAGMA query_only = 1", "PRAGMA query_only = 0"),
         indexed="SELECT i.name FROM pragma_index_list('{0}') AS l, pragma_index_info(l.name) AS i WHERE i.seqno = 0",
     )
     sync_queries = {"synchronous": "SELECT synchronous FROM pragma_synchronous"}

@@ -1,5 +1,7 @@
 """Faults in SQL: types, queries, statements, loads, transactions."""
 
+from dataclasses import replace
+
 from dbbench.engine import STANDARD_TYPES, Dialect, Size
 from dbbench_faulty.right import Client, Table
 from dbbench_faulty.shared import LocksProcesses, lying, mutant, refuse_threads
@@ -72,6 +74,11 @@ class NoPlan(Client):
 class EmptyRow(Table):
     clause = "a query without rows ends"
     session_class = lying(Client, query=lambda run: run().fetchall() or [(None,)])
+
+
+class OnlyAsks(Table):
+    clause = "a read only session refuses a write"
+    sql = replace(Table.sql, read_only=("SELECT query_only FROM pragma_query_only",) * 2)
 
 
 @mutant(Table, "a prepared statement can be run again")
