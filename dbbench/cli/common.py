@@ -68,8 +68,10 @@ def command(function: Callable[..., int | None]) -> Callable[..., None]:
     @functools.wraps(function)
     def wrapped(*args: Any, **kwargs: Any) -> None:
         from dbbench.errors import SuiteError, UserError
+        from dbbench.host import address_space
 
         try:
+            address_space.check()
             status = function(*args, **kwargs)
         except SuiteError as exc:
             for line in fault_lines(exc):

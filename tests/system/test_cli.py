@@ -174,6 +174,21 @@ def test_what_the_system_refuses_is_told_in_one_line_with_its_remedy(
     assert done.stderr.startswith(f"dbbench: {told}")
 
 
+def test_too_small_an_address_space_is_told_before_a_library_fails_in_it(tmp_path: Path) -> None:
+    """DataFusion, OpenBLAS or the charts would abort, interrupt dbbench, fail without a reason, or hang."""
+    command = f"ulimit -v 600000; exec {sys.executable} -m dbbench suite invoices --quick -e sqlite --scale 0.01"
+    done = subprocess.run(
+        ["sh", "-c", command],
+        cwd=tmp_path, env=environment(), capture_output=True, text=True, check=False, timeout=60,
+    )  # fmt: skip
+    needed = 3072 + (os.cpu_count() or 1) * 100
+    told = (
+        f"dbbench: the address space is limited to 585 MiB, and dbbench maps up to {needed:,} MiB, though it uses little "
+        f"of it; raise the limit: ulimit -v {needed * 1024}\n"
+    )
+    assert (done.returncode, done.stdout, done.stderr) == (2, "", told)
+
+
 def test_another_error_is_no_lack_of_memory(dbbench_here, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("dbbench.suite.loader.load_suite", Mock(side_effect=RuntimeError("another error")))
     with pytest.raises(RuntimeError, match="another error"):
