@@ -330,7 +330,12 @@ def _run(ready: Ready, formats: tuple[str, ...], gates: tuple[PairGate, ...] = (
             again = f"{_resumed(run)}{' --publish' if publish else ''}"
             console.print(f"\ninterrupted; continue with: {again}", highlight=False, markup=False)
         return INTERRUPTED
-    shown = show_report(run, console, formats, publish=publish)
+    try:
+        shown = show_report(run, console, formats, publish=publish)
+    except BaseException:
+        again = f"dbbench report {shlex.quote(str(run.path))}{' --publish' if publish else ''}"
+        console.print(f"\nthe trials are kept; report them with: {again}", highlight=False, markup=False)
+        raise
     console.print(f"next: {_next(run, engines)}", highlight=False, markup=False, soft_wrap=True)
     return status(run, console, shown, gates, publish=publish, keep=True)
 

@@ -189,6 +189,15 @@ def test_too_small_an_address_space_is_told_before_a_library_fails_in_it(tmp_pat
     assert (done.returncode, done.stdout, done.stderr) == (2, "", told)
 
 
+@pytest.mark.parametrize(("raised", "status"), [(MemoryError, 2), (KeyboardInterrupt, 130)])
+def test_a_run_that_ends_in_its_charts_says_how_to_report_it(
+    raised: type[BaseException], status: int, run, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("dbbench.report.write._draw", Mock(side_effect=raised))
+    done = run_here(run[0].parent, "suite", "--resume", "r1", status=status)
+    assert done.stdout.endswith("\nthe trials are kept; report them with: dbbench report r1\n")
+
+
 def test_another_error_is_no_lack_of_memory(dbbench_here, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("dbbench.suite.loader.load_suite", Mock(side_effect=RuntimeError("another error")))
     with pytest.raises(RuntimeError, match="another error"):
