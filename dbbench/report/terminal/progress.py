@@ -20,7 +20,7 @@ def watched(console: Console, run: Run, *, publish: bool) -> Iterator[Callable[[
     """Gives the function that a runner reports to.
 
     What may be published has no times of the trials of an engine whose licence forbids it. The time left is made
-    of them too. A null engine's trials are no lines, and aren't counted.
+    of them too. A null engine's trials and notes are no lines, and aren't counted.
     """
     manifest, results = run.manifest, run.results()
     hidden = set(forbidden(manifest, results)) if publish else set()
@@ -55,11 +55,11 @@ def watched(console: Console, run: Run, *, publish: bool) -> Iterator[Callable[[
                     console.print(
                         text, highlight=False, markup=False, style=None if outcome is Outcome.OK else "yellow"
                     )
-            name = event.trial.engine if counts else "harness"
-            if event.note:
+            if counts and event.note:
                 note = ":".join(event.note.split(":")[:2]) if publish else event.note  # what follows are figures
-                text = f"    round {event.trial.round}/{manifest.rounds} {name:<14} {cleaned(note)}"
+                text = f"    round {event.trial.round}/{manifest.rounds} {event.trial.engine:<14} {cleaned(note)}"
                 console.print(text, highlight=False, markup=False, style="dim")
+            name = event.trial.engine if counts else "harness"
             words = f"round {event.trial.round}/{manifest.rounds}  {name}  {event.step}"
             bar.update(task, description=f"{words:<44}", total=total, completed=len(done), left=left)
 
