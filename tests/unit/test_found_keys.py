@@ -67,6 +67,7 @@ def test_import_says_what_it_found_and_what_not(
     done = dbbench_here("import", "a.csv", "b.csv", "c.csv", "--suite", "s.yaml")
     assert "b: 3 rows from b.csv; primary key: a_id, n" in done.stdout
     assert "c: 3 rows from c.csv; primary key: none: rows are numbered\n" in done.stdout
+    assert "  a_id is named like a key, but 1 is in row 1 and row 2\n" in done.stdout
     assert "no column is unique and without nulls, nor are two or three together of a_id, n\n" in done.stdout
     done = dbbench_here("import", "b.csv", "--suite", "t.yaml", "--key", "b=n,a_id")
     assert "primary key: n, a_id" in done.stdout
