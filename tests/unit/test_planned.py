@@ -13,6 +13,7 @@ from dbbench.suite.changes import before
 from dbbench.suite.loader import parse_suite
 from dbbench.suite.steps.query import QueryStep
 from dbbench.testing.suite_text import suite_text
+from tests.conftest import Dbbench
 from tests.tables import one_table
 
 SUITE = suite_text(
@@ -88,6 +89,11 @@ def test_what_systems_have_of_their_own_and_what_is_not_compared_is_no_fault(ste
 def test_what_the_reference_cannot_answer_is_told(sql: str) -> None:
     (note,) = checked(f"{STEP}{sql}'}}")
     assert note.startswith("s.yaml: q: answer not computed: ")
+
+
+def test_the_command_asks_the_planner_and_prints_what_it_tells(dbbench_here: Dbbench, tmp_path: Path) -> None:
+    (tmp_path / "s.yaml").write_text(f"{SUITE}{STEP}SELECT soundslike(Name) FROM T'}}")
+    assert dbbench_here("check", "s.yaml", status=0).stdout.startswith("s.yaml: q: answer not computed: ")
 
 
 INSERT = "      - {kind: statement, name: w, title: W, sql: \"INSERT INTO T (Id, Name) SELECT MAX(Id) + 1, 'c' FROM T\""
