@@ -287,24 +287,26 @@ time.sleep(60)"""
     assert capsys.readouterr().err == f"{tmp_path.name}: its tables may still be at the URL\n"
 
 
-def test_a_record_is_read_when_it_has_changed(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+def test_a_record_is_read_when_it_has_changed_and_each_new_note_reported(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
     """It is parsed while steps are timed. It is written anew once the first was seen; the supervisor ends after that."""
     script = """import pathlib
 until = lambda name: [time.sleep(0.01) for _ in iter(pathlib.Path(name).exists, True)]
 until("one")
 at = pathlib.Path("steps.json")
-at.with_name("new").write_text(at.read_text().replace("one", "two"))
+at.with_name("new").write_text(at.read_text().replace("one", "two").replace('"a"', '"a", "b", "c"'))
 at.with_name("new").rename(at)
 until("two")"""
     monkeypatch.setattr(supervision, "python", lambda *_: [sys.executable, "-c", HEAD + script])
     monkeypatch.chdir(tmp_path)
-    atomic_json.write(tmp_path / "steps.json", {"running": "one", "notes": []})
+    atomic_json.write(tmp_path / "steps.json", {"running": "one", "notes": ["a"]})
     (tmp_path / "result.json").touch()
     read, seen, known = [], [], RunningStep.read
     monkeypatch.setattr(RunningStep, "read", lambda folder: read.append(folder) or known(folder))
     with Supervision(tmp_path, ()) as process:
-        process.supervise(tmp_path, "", 60, lambda step, _note: (seen.append(step), (tmp_path / step).touch()))
-    assert (seen, len(read)) == (["one", "two"], 2)
+        process.supervise(tmp_path, "", 60, lambda *told: (seen.append(told), (tmp_path / told[0]).touch()))
+    assert (seen, len(read)) == ([("one", "a"), ("two", "b"), ("two", "c")], 2)
 
 
 def test_a_copy_that_is_not_checked_is_removed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
