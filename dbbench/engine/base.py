@@ -84,7 +84,7 @@ class Session:
         """Forget the objects that were returned, if it keeps any: empty its identity map."""
 
     def read_only(self, *, on: bool) -> None:
-        """Have the system refuse what this client writes, or take it again. Nothing, where it has no such setting."""
+        """Make the system refuse this client's writes, or accept them again. Without such a setting it does nothing."""
 
     def watch(self, timer: DriverTimer) -> None:
         """Have `timer` time the driver's calls by operations prepared from now on. Raises Unsupported if it can't."""

@@ -62,7 +62,7 @@ def in_this_process(
             return
         session = connect()
         try:
-            if job.operation == "query":
+            if job.operation == "query" and not engine.url:
                 session.read_only(on=True)
             found.append(client_run(engine, session, job, number, of, start, sleep))
         finally:

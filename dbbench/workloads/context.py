@@ -214,13 +214,20 @@ class StepContext:
 
     @contextmanager
     def reading(self) -> Iterator[None]:
-        """Have the session be read-only within the block, where its system can. One that a restart makes is not."""
-        self.session.read_only(on=True)
+        """Have the session be read-only within the block, where its system can. A restart makes one that is not."""
+        self.read_only(on=True)
         try:
             yield
-        finally:
-            with suppress(Exception):  # its connection is lost, as the step has said or the next will say
-                self.session.read_only(on=False)
+        except BaseException:
+            with suppress(Exception):  # its connection is lost, say; the step tells why
+                self.read_only(on=False)
+            raise
+        self.read_only(on=False)
+
+    def read_only(self, *, on: bool) -> None:
+        """Make the session refuse writes, or accept them. Not at a URL: a pooler may hand that on to others' clients."""
+        if not self.engine.url:
+            self.session.read_only(on=on)
 
     @contextmanager
     def new_session(self) -> Iterator[None]:

@@ -82,7 +82,7 @@ def _one_by_one(step: QueryStep, context: StepContext) -> StepMeasurement:
             opening = 0.0
             if step.cache == "cold":
                 dropped = cold_start.start_cold(context)
-                context.session.read_only(on=True)
+                context.read_only(on=True)
                 preparing, run = timed(partial(context.prepare_query, context.statement(step), row_count(expected[0])))
                 opening = context.opened + preparing / 1e9
                 if call is Call.TIMED:

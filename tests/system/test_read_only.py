@@ -1,4 +1,4 @@
-"""A query's sessions refuse what writes, in all the ways that there are to run one."""
+"""A query's sessions refuse what writes, whoever runs it."""
 
 from pathlib import Path
 
@@ -10,7 +10,7 @@ from tests.conftest import run_suite, summary
 from tests.tables import one_table
 from tests.trials_here import trials_here
 
-#: Tells in a number whether the session is read-only. The reference knows 1, which it should be.
+#: Tells in a number whether the session is read-only. The right answer is 1.
 TOLD = {
     "sqlite": "query_only AS N FROM T, pragma_query_only",
     "hsqldb": "CASE WHEN IS_READONLY_SESSION() THEN 1 ELSE 0 END AS N FROM T",

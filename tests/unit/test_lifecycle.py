@@ -247,12 +247,18 @@ def test_the_null_engine_is_neither(bench: Callable[..., StepContext]) -> None:
     assert facts["cache"] == "cold"
 
 
-def test_a_warm_query_restarts_nothing(bench: Callable[..., StepContext], monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("url", ["", "any://server"])
+def test_a_warm_query_restarts_nothing(
+    url: str, bench: Callable[..., StepContext], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """At a URL its session is not made read-only either."""
     monkeypatch.setattr(query, "SHORT", 0)  # no call is so short that it has more warm-ups
     monkeypatch.setattr("random.SystemRandom.randrange", lambda *_: 0)  # the checked call is the first
     made = bench()
+    made.engine.url = url
     measured = query.measure(QueryStep.model_validate(COLD | {"cache": "warm"}), made)
-    assert [what for (what,) in made.engine.log] == ["only reads", "prepare", "run", "run", "run", "writes"]  # type: ignore[attr-defined]
+    calls = ["prepare", "run", "run", "run"]
+    assert [what for (what,) in made.engine.log] == (calls if url else ["only reads", *calls, "writes"])  # type: ignore[attr-defined]
     assert measured.facts["cache"] == "warm"
     assert "opened" not in measured.facts
 

@@ -193,10 +193,3 @@ def test_what_a_driver_says_comes_with_advice_and_without_a_cause() -> None:
     with pytest.raises(ServerFailed, match=r"^the server at the URL can't be used: no\sroute; look there$") as told:
         failed(OSError(1, "no\nroute"), "look there")
     assert told.value.__suppress_context__
-
-
-@pytest.mark.parametrize("name", _KNOWN)
-def test_a_database_known_by_its_name_alone_is_not_made_read_only(name: str) -> None:
-    made = object.__new__(ODBC)
-    made.known, made.product = _KNOWN[name], name
-    assert made.sql.read_only == ()

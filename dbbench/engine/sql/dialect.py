@@ -53,7 +53,7 @@ class Dialect:
     statistics: str = ""
     #: A query of the system's catalogue for the first column of each index of a table. {0}: the table's name, as text.
     indexed: str = ""
-    #: The statements that have a session refuse what writes, and take it again; empty if there are none.
+    #: Two statements: the first makes a session refuse writes, the second lifts that; empty if the system has none.
     read_only: tuple[str, ...] = ()
     #: A query of the server's own counts of waits since it started: a name and a number in each row.
     waits: str = ""

@@ -232,8 +232,6 @@ class MySQLServer(ClientServer):
         self.variables = {str(name): str(value) for name, value in rows}
         said = f"{self.variables['version']} {self.variables['version_comment']}"
         self.product = next((name for name in (*_OTHERS, "MariaDB", "Percona Server", "TiDB") if name in said), "MySQL")
-        if self.product in (*_OTHERS, "TiDB"):  # which refuses it; of the others none was tried
-            self.sql = replace(self.sql, read_only=())  # type: ignore[misc]  # of this one alone
         self.commercial = "Enterprise" in said or "Commercial" in said
         if self.variables.get("query_cache_type", "OFF") != "OFF":
             raise Unsupported("the server keeps results of queries: SET GLOBAL query_cache_type = OFF")

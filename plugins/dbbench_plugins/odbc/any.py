@@ -130,9 +130,7 @@ class ODBC(ClientServer):
             if self.product == "PostgreSQL":
                 known = resolve_name("dbbench_plugins.postgresql.server:collated")(known)
             # The database is the user's: no statistics of tables that aren't ours.
-            statistics = known.statistics * ("{table}" in known.statistics)
-            # What calls itself MySQL may be TiDB, which refuses to be read-only.
-            return replace(known, placeholder="?", statistics=statistics, read_only=())
+            return replace(known, placeholder="?", statistics=known.statistics * ("{table}" in known.statistics))
         return _ACCESS if self.product == "ACCESS" else Dialect(quotes=(self.quote, self.quote))
 
     def open(self) -> None:

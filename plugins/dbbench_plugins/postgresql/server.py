@@ -178,8 +178,8 @@ class PostgreSQLServer(ClientServer):
         raise NotImplementedError
 
     def connect(self) -> SQLSession:
-        # The catalogue of another product was never looked at, nor were its settings.
-        dialect = self.sql if self.product == "PostgreSQL" else replace(self.sql, indexed="", read_only=())
+        # The catalogue of another product was never looked at.
+        dialect = self.sql if self.product == "PostgreSQL" else replace(self.sql, indexed="")
         session = self.kept(self.session_class(self.raw(), dialect))
         session.truncates = not self.url
         return session
