@@ -14,14 +14,17 @@ _PLAIN = re.compile(
 _RETURNS_ROWS = frozenset({"SELECT", "VALUES", "TABLE", "SHOW", "EXPLAIN", "DESCRIBE"})
 #: What is expected of a query.
 ONE_SELECT = (
-    "one SELECT, with no semicolon in it and nothing that writes, however quotes and comments are read; "
-    "`kind: statement` takes other SQL"
+    "one SELECT, with no semicolon and no word that writes, like INTO or UPDATE (such a word may stand in a text if the "
+    "statement has no \\, $, # or slice like [1:2]); `kind: statement` takes other SQL"
 )
 #: EXTRACT(YEAR FROM day), SUBSTRING(text FROM 2): a FROM that names no table.
 _FROM_IN_A_CALL = r"\b(?:EXTRACT|SUBSTRING|TRIM|OVERLAY)\s*\([^()]*?\bFROM\b"
-#: What makes a table or file, or changes rows. Some engines have functions of these names; some read `1INTO` as 1 INTO.
+#: What makes a table or file, or changes rows; also a second statement, for SQL Server takes one without a semicolon.
+#: Some engines have functions of these names; some read `1INTO` as 1 INTO.
 _WRITING = re.compile(
-    r"\b(?:\d\w*)?(?:INTO|(?<!\bFOR\s)UPDATE|(?:INSERT|DELETE|MERGE|REPLACE)\b(?!\s*\())\b", re.IGNORECASE
+    r"\b(?:\d\w*)?(?:INTO|UPDATE|EXEC|EXECUTE|(?:INSERT|DELETE|MERGE|REPLACE"
+    r"|CREATE|ALTER|DROP|TRUNCATE|GRANT|REVOKE|SHUTDOWN|BACKUP|RESTORE|DBCC)\b(?!\s*\())\b",
+    re.IGNORECASE,
 )
 _WRITES = frozenset({"INSERT", "UPDATE", "DELETE", "MERGE", "REPLACE"})
 
@@ -43,8 +46,8 @@ def returns_rows(sql: str) -> bool:
 def is_select(sql: str) -> bool:
     """Whether a statement is one SELECT to every engine: no second one follows, and none writes a table or file.
 
-    Semicolons and words that write may stand in a text to one engine, and outside to another: those words count unless
-    all read the statement alike.
+    What is a text to one engine may be SQL to another. So a semicolon always counts, and a word that writes counts
+    unless all engines read the quotes and comments alike.
     """
     if ";" in sql.rstrip().removesuffix(";") or not _BEGINS_AS_SELECT.match(sql):
         return False

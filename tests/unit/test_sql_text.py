@@ -45,7 +45,6 @@ def test_the_suites_own_statements_return_none_and_their_queries_do(name: str) -
         "SELECT 1;",
         r"SELECT `a`, [b], z[1], $$'$$ FROM T WHERE x LIKE 'a\%' ESCAPE '\'",
         "SELECT 'it''s INTO', \"update\", [b] FROM T -- DELETE",
-        "SELECT x FROM T WHERE Id = 1 FOR UPDATE",
         "-- why\nSELECT 1",
         "/* DELETE FROM */ (SELECT x FROM T) UNION SELECT REPLACE(y, 'INTO', '') FROM T",
         "WITH t AS (SELECT UPPER(REPLACE(x, 'a', 'b')) FROM T) SELECT * FROM t WHERE what = '(delete'",
@@ -74,6 +73,8 @@ def test_a_select_is_one(sql: str) -> None:
         # Where no parenthesis or space tells of them.
         "WITH RECURSIVE t AS (SELECT 1 AS x) SEARCH DEPTH FIRST BY x SET y DELETE FROM T RETURNING 1", "SELECT 1INTO U",
         "WITH t AS (SELECT 1) UPDATE (U) SET x = 1", 'WITH t AS (SELECT 1 AS x) INSERT "U" (x) SELECT x FROM t',
+        "SELECT 1 DROP TABLE T", "SELECT 1 AS x EXEC xp_cmdshell 'dir'", "SELECT 1 EXEC('x')", "SELECT 1 TRUNCATE TABLE T",
+        "WITH t AS (SELECT 1 AS x) CREATE TABLE U AS SELECT * FROM t", "SELECT x FROM T WHERE Id = 1 FOR UPDATE",
         "EXPLAIN ANALYZE DELETE FROM T", "PRAGMA journal_mode = off", "ATTACH '/tmp/x.db' AS x", "INSTALL httpfs",
         "CALL p()", "DELETE FROM T RETURNING *", "VALUES (1)", "",
     ],
