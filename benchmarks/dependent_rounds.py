@@ -2,10 +2,10 @@
 
     python -m benchmarks.dependent_rounds [RUN]
 
-Without RUN rounds are simulated: how often one of four equal engines in a step is told from another, how often one that
-is faster is, and how often the interval of a figure covers it. RUN is a run directory of many rounds, made with
-`--control`: parts of 5 to 20 rounds in a row stand for runs, and the median of all rounds for the truth. "Before" takes
-rounds for independent, "after" as `dbbench.analysis.dependence` does. It prints tables in Markdown.
+Without RUN, rounds are simulated. It counts how often equal engines are told apart, how often a faster one is, and how
+often an interval covers its figure. RUN is a run directory of many rounds, made with `--control`: parts of 5 to 20
+rounds in a row stand for runs, and the median of all rounds for the truth. "Before" takes rounds for independent,
+"after" as `dbbench.analysis.dependence` does. It prints tables in Markdown.
 """
 
 import argparse

@@ -93,7 +93,7 @@ def install(names: tuple[str, ...], yes: bool, only_print: bool, debian: bool) -
 
     Drivers are installed by pip into this Python's environment, and JDBC jars into dbbench's cache folder.
     The command for Debian packages is printed, for it needs root. Exit status: 0 the engines are
-    available; 1 they aren't, or a step failed; 2 usage error, or another dbbench is at work.
+    available; 1 they aren't, or a step failed; 2 usage error, or another dbbench uses this environment.
     """
     from dbbench.engine import registry
     from dbbench.engine.probe import probe

@@ -332,7 +332,7 @@ def _run(ready: Ready, formats: tuple[str, ...], gates: tuple[PairGate, ...] = (
         return INTERRUPTED
     try:
         shown = show_report(run, console, formats, publish=publish)
-    except BaseException:
+    except BaseException:  # Ctrl-C, too
         again = f"dbbench report {shlex.quote(str(run.path))}{' --publish' if publish else ''}"
         console.print(f"\nthe trials are kept; report them with: {again}", highlight=False, markup=False)
         raise

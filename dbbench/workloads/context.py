@@ -225,7 +225,7 @@ class StepContext:
         self.read_only(on=False)
 
     def read_only(self, *, on: bool) -> None:
-        """Make the session refuse writes, or accept them. Not at a URL: a pooler may hand that on to others' clients."""
+        """Make the session refuse writes, or accept them. Not at a URL, where a pooler may hand that on to others."""
         if not self.engine.url:
             self.session.read_only(on=on)
 

@@ -15,6 +15,7 @@ from dbbench.engine.probe import Probed, look
 from dbbench.host.processes import at_work, python
 from dbbench.report.terminal.engines import absent_lines, engine_lines, overview_lines
 from tests.conftest import run_here
+from tests.waiting import until
 
 
 def test_engines_that_are_left_out_are_named_and_a_broken_one_says_why() -> None:
@@ -111,7 +112,7 @@ def test_nothing_is_installed_while_another_dbbench_uses_the_environment(
 def test_only_what_runs_in_this_environment_is_at_work(monkeypatch: pytest.MonkeyPatch) -> None:
     """Commands, among them one that still draws its data, and children of theirs: here a real one, then as listed."""
     with subprocess.Popen(python("dbbench.host.apart"), stdin=subprocess.PIPE, stderr=subprocess.DEVNULL) as child:
-        assert child.pid in at_work()
+        assert until(lambda: child.pid in at_work())
         assert os.getpid() not in at_work()
         child.kill()
 

@@ -318,7 +318,7 @@
   };
 
   // The figures of the engines chosen, or a frame that shows this part of the page.
-  const escaped = { Markdown: (cell) => cell.replace(/[\\|*_<\x60[]/g, "\\$&"), CSV: (cell) => `"${cell.replace(/^\s*[=+@-](?![\d.]*$)/, "'$&").replace(/\x22/g, "$&$&")}"` };
+  const escaped = { Markdown: (cell) => cell.replace(/[\\|*_<\x60[]/g, "\\$&"), CSV: (cell) => `"${cell.replace(/^\s*(?:[=@]|[+-](?![\d.]*$))/, "'$&").replace(/\x22/g, "$&$&")}"` };
   const raw = (scenario, step, words) => {  // numbers as they are, or words in their place, with their units in the header
     const shown = scenario.steps.filter((each) => state.s.has(each.id)), head = (name, each) => `${name} (${each.unit.trim()})`;
     return step
