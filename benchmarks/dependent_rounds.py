@@ -94,6 +94,7 @@ def real(directory: Run, metric: Metric) -> Iterator[str]:
 
 
 def main() -> None:
+    """Print the table of simulated rounds, or of those of a run."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("run", type=Path, nargs="?")
     chosen = parser.parse_args()

@@ -42,3 +42,9 @@ def prepared(engine: Engine, session: Session, operation: str) -> Callable[..., 
     refuse(engine, operation)
     prepare: Callable[..., Any] = getattr(session, f"prepare_{operation}")
     return prepare
+
+
+def read_only(engine: Engine, session: Session, *, on: bool) -> None:
+    """Make a session refuse writes, or accept them. Not at a URL, where a pooler may hand that on to others."""
+    if not engine.url:
+        session.read_only(on=on)

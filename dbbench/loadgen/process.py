@@ -18,6 +18,7 @@ from pkgutil import resolve_name
 from typing import Any, TextIO
 
 from dbbench.engine.base import Engine, Session, Setup
+from dbbench.engine.offered import read_only
 from dbbench.engine.urls import VARIABLE
 from dbbench.errors import TimedOut
 from dbbench.host.collector import collector_off
@@ -62,8 +63,8 @@ def in_this_process(
             return
         session = connect()
         try:
-            if job.operation == "query" and not engine.url:
-                session.read_only(on=True)
+            if job.operation == "query":
+                read_only(engine, session, on=True)
             found.append(client_run(engine, session, job, number, of, start, sleep))
         finally:
             session.close()

@@ -25,6 +25,7 @@ from dbbench.datasets.texts import TextSet
 from dbbench.datasets.vectors import VectorSet
 from dbbench.engine.base import Engine, Session, Setup
 from dbbench.engine.null import does_work, query_of
+from dbbench.engine.offered import read_only
 from dbbench.engine.size import FileRole
 from dbbench.engine.sql.session import SQLEngine
 from dbbench.errors import Unsupported
@@ -215,19 +216,14 @@ class StepContext:
     @contextmanager
     def reading(self) -> Iterator[None]:
         """Have the session be read-only within the block, where its system can. A restart makes one that is not."""
-        self.read_only(on=True)
+        read_only(self.engine, self.session, on=True)
         try:
             yield
         except BaseException:
             with suppress(Exception):  # its connection is lost, say; the step tells why
-                self.read_only(on=False)
+                read_only(self.engine, self.session, on=False)
             raise
-        self.read_only(on=False)
-
-    def read_only(self, *, on: bool) -> None:
-        """Make the session refuse writes, or accept them. Not at a URL, where a pooler may hand that on to others."""
-        if not self.engine.url:
-            self.session.read_only(on=on)
+        read_only(self.engine, self.session, on=False)
 
     @contextmanager
     def new_session(self) -> Iterator[None]:

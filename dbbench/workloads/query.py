@@ -19,6 +19,7 @@ import pyarrow as pa
 
 from dbbench.answers.compare import arrow_batch, as_batches, as_table, check_batches
 from dbbench.answers.stored import only_column, ranks_of, row_count
+from dbbench.engine.offered import read_only
 from dbbench.engine.sql.session import SQLSession
 from dbbench.engine.variants import database
 from dbbench.errors import NotVerified, Unsupported, WrongAnswer
@@ -82,7 +83,7 @@ def _one_by_one(step: QueryStep, context: StepContext) -> StepMeasurement:
             opening = 0.0
             if step.cache == "cold":
                 dropped = cold_start.start_cold(context)
-                context.read_only(on=True)
+                read_only(context.engine, context.session, on=True)
                 preparing, run = timed(partial(context.prepare_query, context.statement(step), row_count(expected[0])))
                 opening = context.opened + preparing / 1e9
                 if call is Call.TIMED:
