@@ -161,6 +161,16 @@ def stop_with_its_own(child: subprocess.Popen[bytes], grace: float) -> None:
     memory.remove()
 
 
+def kill(processes: Sequence[psutil.Process]) -> None:
+    """Kill some processes, and wait (10 s) until they have let go of their memory and files. A zombie has."""
+    for process in processes:
+        with contextlib.suppress(psutil.Error):  # it ended with its parent
+            process.kill()
+    until = time.monotonic() + 10
+    while time.monotonic() < until and not all(map(_over, processes)):
+        time.sleep(_POLL_SECONDS)
+
+
 def kill_all(child: subprocess.Popen[bytes], seen: Mapping[int, psutil.Process], grace: float = 0) -> list[str]:
     """Kill `child`, every other descendant of this process, and those `seen` that still run; their names.
 
@@ -235,14 +245,18 @@ def _ask(processes: Iterable[psutil.Process], parents: Sequence[int], grace: flo
 
 
 def _alive(process: psutil.Process) -> bool:
-    try:
-        if process.status() != psutil.STATUS_ZOMBIE:
-            return True
-        with contextlib.suppress(ChildProcessError):
-            os.waitpid(process.pid, os.WNOHANG)
-    except psutil.NoSuchProcess:
-        pass
+    if not _over(process):
+        return True
+    with contextlib.suppress(ChildProcessError):
+        os.waitpid(process.pid, os.WNOHANG)
     return False
+
+
+def _over(process: psutil.Process) -> bool:
+    try:
+        return bool(process.status() == psutil.STATUS_ZOMBIE)
+    except psutil.NoSuchProcess:
+        return True
 
 
 def adopt_orphans() -> None:

@@ -13,7 +13,6 @@ from pathlib import Path
 from time import perf_counter
 from typing import Any, Literal, TypeVar
 
-import psutil
 import pyarrow as pa
 
 from dbbench.answers import question
@@ -30,7 +29,7 @@ from dbbench.engine.size import FileRole
 from dbbench.engine.sql.session import SQLEngine
 from dbbench.errors import Unsupported
 from dbbench.host.metric import BaseUnit, Usage
-from dbbench.host.processes import descendants
+from dbbench.host.processes import descendants, kill
 from dbbench.host.usage import forget_peak, peak_memory, resident
 from dbbench.loadgen import clients
 from dbbench.loadgen.job import ClientTimings, Job
@@ -193,9 +192,7 @@ class StepContext:
         """Kill the processes of a private server (SIGKILL), so that it writes nothing more. Call `restart` next."""
         mine = descendants()
         if doomed := [mine[number] for number in self.engine.processes() if number in mine]:
-            for process in doomed:
-                with suppress(psutil.Error):  # it ended with its parent
-                    process.kill()
+            kill(doomed)
             self.killed = True
 
     @property
