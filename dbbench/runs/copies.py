@@ -15,6 +15,7 @@ import pickle
 import select
 import shutil
 import signal
+import stat
 import subprocess
 import sys
 import threading
@@ -34,6 +35,10 @@ _FORK = multiprocessing.get_context("fork")
 VARIABLE = "DBBENCH_COPIES"
 #: Larger folders, and ones of more files, take too long to copy. A PostgreSQL of ten tables has some 1,000 files.
 _MOST_BYTES, _MOST_FILES = 2**28, 4_000
+#: Why these aren't copied.
+LIMITS = TOO_LARGE, TOO_MANY = "the folder is too large", "the folder has too many files"
+#: Of GNU's cp; others have no such options.
+_OPTIONS = ("--reflink=auto", "--sparse=always")
 #: Files of a server that runs; in a copy none does.
 _OF_A_RUN = ("postmaster.pid", ".s.PGSQL.*.lock", "*.sock.lock", "*.lck")
 #: What the worker asks for.
@@ -131,7 +136,7 @@ class AskedCopies:
                 return Verdict(why=f"not checked: {why}")
             return Verdict(**atomic_json.read(data.with_name(_ANSWER)))
         finally:
-            shutil.rmtree(copy_of(data), ignore_errors=True)
+            remove(data)
             for name in (_QUESTION, _ANSWER):
                 data.with_name(name).unlink(missing_ok=True)
 
@@ -155,8 +160,13 @@ def serve_checks(check: Callable[[], None]) -> None:
 
 
 def copy_of(data: Path) -> Path:
-    """The folder that a copy is in, beside the engine's own."""
-    return data.with_name("copy")
+    """The folder that a copy is in, with the name of the engine's own."""
+    return data.with_name("copy") / data.name
+
+
+def remove(data: Path) -> None:
+    """Remove the copy of a folder, if there is one."""
+    shutil.rmtree(copy_of(data).parent, ignore_errors=True)
 
 
 def question(data: Path) -> Any:
@@ -184,11 +194,13 @@ def _wait_and_check(check: Callable[[], None], streams: Sequence[int]) -> None:
 def _standing_still(worker: int) -> Iterator[None]:
     """Stop a process, and then all others that this one has to do with."""
     os.kill(worker, signal.SIGSTOP)
-    others = descendants()
+    others: dict[int, psutil.Process] = {}
     try:
-        for process in others.values():
-            with suppress(psutil.Error):
-                process.suspend()
+        while more := {pid: process for pid, process in descendants().items() if pid not in others}:
+            others |= more  # a server may have started one meanwhile, which removes files
+            for process in more.values():
+                with suppress(psutil.Error):
+                    process.suspend()
         yield
     finally:
         for process in others.values():
@@ -200,18 +212,28 @@ def _standing_still(worker: int) -> Iterator[None]:
 
 def _copied(data: Path, copy: Path) -> str:
     """Copy a folder, without what shows that a server runs; why not, or nothing."""
-    files = [path for path in data.rglob("*") if path.is_file()]
-    if any(path.is_symlink() for path in data.rglob("*")):
-        return "a link may lead out of its folder"
+    found = {path: path.lstat() for path in data.rglob("*")}
+    files = [status for status in found.values() if stat.S_ISREG(status.st_mode) and status.st_size]
+    links = {path.relative_to(data): Path(os.path.realpath(path)) for path in found if path.is_symlink()}
+    root = os.path.realpath(data)
+    if any(not target.is_relative_to(root) for target in links.values()):
+        return "a link leads out of the folder"
     if len(files) > _MOST_FILES:
-        return "the folder has too many files"
-    if sum(path.stat().st_blocks for path in files) * 512 > _MOST_BYTES:
-        return "the folder is too large"
-    shutil.rmtree(copy, ignore_errors=True)
-    command = ["cp", "-a", "--reflink=auto", "--sparse=always", str(data), str(copy)]
-    done = subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True, check=False)
-    if done.returncode:
+        return TOO_MANY
+    if sum(status.st_blocks for status in files) * 512 > _MOST_BYTES:
+        return TOO_LARGE
+    for options in (_OPTIONS, ()):
+        shutil.rmtree(copy.parent, ignore_errors=True)
+        copy.parent.mkdir(mode=0o700)
+        command = ["cp", "-a", *options, str(data), str(copy)]
+        done = subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True, check=False)
+        if not done.returncode:
+            break
+    else:
         return f"cp: {done.stderr.decode(errors='replace').strip()[:200]}"
+    for link, target in links.items():  # one with a whole path leads to what was copied
+        (copy / link).unlink()
+        (copy / link).symlink_to(copy / target.relative_to(root))
     for pattern in _OF_A_RUN:
         for path in copy.rglob(pattern):
             path.unlink()

@@ -164,7 +164,7 @@ class Worker:
         name, data = asked
         (step,) = (each for each in self.scenario.steps if each.name == name)
         wrong = why = ""
-        copies.copy_of(self.setup.directory).mkdir(mode=0o700, exist_ok=True)  # at a URL nothing was copied
+        copies.copy_of(self.setup.directory).mkdir(mode=0o700, parents=True, exist_ok=True)  # at a URL nothing was copied
         setup = replace(self.setup, directory=copies.copy_of(self.setup.directory))
         engine = registry.load(self.order.plugin)(setup)
         try:
@@ -395,6 +395,9 @@ class Worker:
                 if wants_copy:
                     found = f"not copied: {not_copied}" if not_copied else self._check_the_copy(step, context)
                     result = result.model_copy(update={"facts": {**result.facts, "copy": found}})
+                    if result.verified and found != ALL_THERE and not_copied not in copies.LIMITS:
+                        unseen = f"a new process couldn't look for acknowledged commits: {found}"
+                        self.record.no_rank = self.record.no_rank or unseen
             if measured.unit == "s" and measured.value is not None and measured.outcome is not Outcome.WRONG:
                 context.data.timed[step.name] = result
         except Exception as exc:
@@ -404,7 +407,7 @@ class Worker:
             trace = traceback.format_exc()
             result = result.because(outcome, detail).model_copy(update={"traceback": trace})
             print(scrub(trace, self.hidden), file=sys.stderr)
-        shutil.rmtree(copies.copy_of(self.setup.directory), ignore_errors=True)  # of a step that was not checked
+        copies.remove(self.setup.directory)  # of a step that was not checked
         forget_peak()
         return result.model_copy(update={"elapsed": time.perf_counter() - started})
 

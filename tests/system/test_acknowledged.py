@@ -35,6 +35,11 @@ THINGS = suite_text(
     more="charts: [{kind: overview}]",
 )
 LIARS = ("written-queues", "written-closes", "written-fiftieth", "written-behind", "written-world", "written-connects")
+#: Of these no copy is made, or none can be opened.
+UNSEEN = {
+    "written-unopened": "not opened: FileNotFoundError: the log has no end",
+    "written-linked": "not copied: a link leads out of the folder",
+}
 #: In the kernel's cache of files, so that a copy finds them.
 UNSYNCED = ("written-unsynced", "written-tenth", "written-memory", "written-asked")
 #: In neither where the copy comes soon enough; else nobody was waited for.
@@ -46,6 +51,13 @@ WORDS = "copied when its last call had returned, and opened by a new process: "
 @pytest.fixture(scope="module")
 def run(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return run_suite(tmp_path_factory.mktemp("records"), RECORDS, (*HONEST, *LIARS, *LATE))
+
+
+@pytest.fixture(scope="module")
+def at_process(tmp_path_factory: pytest.TempPathFactory) -> Rows:
+    """Where no floor shows that nothing was written."""
+    text = RECORDS.replace("durability: power", "durability: process")
+    return summary(run_suite(tmp_path_factory.mktemp("process"), text, ("written-honest", *UNSEEN), status=0))
 
 
 @pytest.fixture(scope="module")
@@ -72,6 +84,14 @@ def test_all_that_an_honest_engine_acknowledged_is_there(run: Path, engine: str)
         "read": ("ok", None),
     }
     assert all(step["verified"] for step in steps.values())
+
+
+@pytest.mark.parametrize("engine", UNSEEN)
+def test_commits_that_no_new_process_can_look_for_have_no_rank(at_process: Rows, engine: str) -> None:
+    row = at_process["insert", engine]
+    assert (row["outcome"], row["verified"], row["rank"]) == ("ok", "no", "")
+    assert f"a new process couldn't look for acknowledged commits: {UNSEEN[engine]}" in row["detail"]
+    assert at_process["insert", "written-honest"]["verified"] == "yes"
 
 
 @pytest.mark.parametrize("engine", UNSYNCED)

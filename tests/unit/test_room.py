@@ -49,9 +49,38 @@ def test_a_file_of_holes_is_not_too_large_to_be_copied(tmp_path: Path) -> None:
     with open(tmp_path / "data" / "sparse", "wb") as file:
         file.write(b"log")
         file.truncate(copies._MOST_BYTES + 1)
-    assert not copies._copied(tmp_path / "data", tmp_path / "copy")
-    with open(tmp_path / "copy" / "sparse", "rb") as copied:
+    assert not copies._copied(tmp_path / "data", tmp_path / "copy" / "data")
+    with open(tmp_path / "copy" / "data" / "sparse", "rb") as copied:
         assert copied.read(3) == b"log"
+
+
+def test_links_lead_to_the_copy_or_nothing_is_copied(tmp_path: Path) -> None:
+    data, copy = tmp_path / "data", tmp_path / "copy" / "data"
+    (data / "store").mkdir(parents=True)
+    (data / "store" / "log").write_text("log")
+    (data / "whole").symlink_to(data / "store")
+    (data / "part").symlink_to("store/log")
+    (data / "dangling").symlink_to("gone")
+    (data / "loop").symlink_to("loop")
+    assert not copies._copied(data, copy)
+    shutil.rmtree(data)
+    assert [(copy / name).read_text() for name in ("whole/log", "part")] == ["log", "log"]
+    (copy / "out").symlink_to("../other")
+    assert copies._copied(copy, tmp_path / "another" / "data") == "a link leads out of the folder"
+
+
+def test_empty_files_are_not_too_many_to_be_copied(tmp_path: Path) -> None:
+    (tmp_path / "data").mkdir()
+    for number in range(copies._MOST_FILES + 1):
+        (tmp_path / "data" / str(number)).touch()
+    assert not copies._copied(tmp_path / "data", tmp_path / "copy" / "data")
+
+
+def test_a_copy_is_made_where_cp_is_not_that_of_gnu(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(copies, "_OPTIONS", ("--no-such-option",))
+    (tmp_path / "data").mkdir()
+    assert not copies._copied(tmp_path / "data", tmp_path / "copy" / "data")
+    (tmp_path / "copy" / "data").rmdir()
 
 
 def test_a_larger_scale_has_more_time() -> None:

@@ -1,4 +1,4 @@
-"""Redis that keeps what was written in the server's memory, where no copy is made, or in the client's own process.
+"""Redis that keeps what was written in the server's memory, or in the client's own process.
 
 And a database at a URL that can't be reached between two steps.
 """
@@ -13,7 +13,7 @@ from dbbench_plugins.sqlalchemy import SQLAlchemy
 
 
 class Forgets(Named, Redis):
-    """Promises power and writes nothing; its folder has too many files to be copied."""
+    """Promises power and writes nothing; its folder has many empty files."""
 
     durability: ClassVar = {Tier.POWER: {"appendonly": "no"}}
 

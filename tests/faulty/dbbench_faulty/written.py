@@ -38,7 +38,7 @@ class LogSession(DictSession):
 class Honest(Named, Dict):
     """Writes and syncs each commit before it returns."""
 
-    durability: ClassVar = {Tier.POWER: {}}
+    durability: ClassVar = {Tier.PROCESS: {}, Tier.POWER: {}}
     session_class = LogSession
 
     def open(self) -> None:
@@ -81,6 +81,25 @@ class Closes(Honest):
     """Writes when it is closed."""
 
     def wrote(self) -> None: ...
+
+
+class Unopened(Closes):
+    """Writes when it is closed; until then nobody can open its folder."""
+
+    def open(self) -> None:
+        files = [*self.directory.iterdir()]
+        super().open()
+        if files and not self.held:
+            raise FileNotFoundError("the log has no end")
+
+
+class Linked(Closes):
+    """Writes when it is closed; a link leads out of its folder."""
+
+    def open(self) -> None:
+        super().open()
+        if not (self.directory / "current").is_symlink():
+            (self.directory / "current").symlink_to("/")
 
 
 class Fiftieth(Queues):
