@@ -97,32 +97,23 @@ def _of_a_read(taken: bytes, returned: Any) -> _Read:
     return taken, 1, [(taken, returned) if type(returned) in _BYTES else returned]
 
 
-def _reading(calls: Mapping[str, Any]) -> dict[Any, str]:
-    """What the reading operations of a mix call -> their names."""
-    bound = {name: _bound(partial(run), 0) for name, run in calls.items() if run}
-    writes = {bound.get(name) for name in ("update", "insert")}
-    return {bound[name]: name for name in ("read", "scan", "modify") if bound.get(name) not in {None, *writes}}
-
-
 def _bound(run: Any, more: int) -> tuple[Any, ...]:
     """The innermost function of a partial, and what is bound to it before the last `more` arguments."""
     arguments = (*run.args[: len(run.args) - more], *run.keywords.values())
     return run.func, *map(id, arguments)  # the very same, for some can't be hashed
 
 
-def _of_a_mix(reading: Mapping[Any, str], taken: Any, returned: Any) -> _Read | None:
+def _of_a_mix(bound: Mapping[str, tuple[Any, ...]], taken: Any, returned: Any) -> _Read | None:
     """What a call of a mix has read; None of one that only writes."""
-    if reading.get(_bound(taken, 1)) == "read":
+    if _bound(taken, 1) == bound.get("read"):  # all others take one more
         return _of_a_read(taken.args[-1], returned)
-    match reading.get(_bound(taken, 2)):
-        case "scan":
-            key, wanted = taken.args[-2:]
-            if type(returned) not in _LISTS:
-                raise WrongAnswer(f"a timed call returned {type(returned).__name__} in place of a list of records")
-            return key, wanted, returned
-        case "modify":
-            return _of_a_read(taken.args[0], returned)
-    return None
+    called = _bound(taken, 2)
+    if called == bound.get("scan") and type(taken.args[-1]) is int:  # a write may be the same function
+        key, wanted = taken.args[-2:]
+        if type(returned) not in _LISTS:
+            raise WrongAnswer(f"a timed call returned {type(returned).__name__} in place of a list of records")
+        return key, wanted, returned
+    return _of_a_read(taken.args[0], returned) if called == bound.get("modify") else None
 
 
 @dataclass(frozen=True)
@@ -327,7 +318,8 @@ class OperationMix:
         codes: deque[NDArray[np.int64]] = deque()
         premade = int(_HELD // (self.records.value_bytes + _OBJECT))
         share = self._share(calls, codes, number, of)
-        rows_of = _read_rows(engine, partial(_of_a_mix, _reading(calls)))
+        bound = {name: _bound(partial(run), 0) for name, run in calls.items() if run}
+        rows_of = _read_rows(engine, partial(_of_a_mix, bound))
         longest = self.scan_length if "scan" in self.weights else 1
         sample = KeptCalls(longest * (self.records.key_bytes + self.records.value_bytes))
         return CallStream(

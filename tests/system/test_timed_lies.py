@@ -26,6 +26,16 @@ RECORDS = suite_text(
     durability="memory",
     more="charts: [{kind: overview}]",
 )
+MIXED = suite_text(
+    "mixed",
+    "records: {count: 100, key_bytes: 8, key_order: ascending, value_bytes: 32}",
+    """
+    - {kind: keyvalue, name: insert, title: Insert, operation: insert, transaction: 100}
+    - {kind: mix, name: mixed, title: Read and update, weights: {read: 50, update: 50}, operations: 400}
+    """,
+    durability="memory",
+    more="charts: [{kind: overview}]",
+)
 THINGS = suite_text(
     "things",
     "seed: 7\n" + one_table("Thing", 300, 'Name: {type: varchar(6), values: {kind: pattern, text: "N-####"}}'),
@@ -59,6 +69,9 @@ LIES: dict[str, dict[str, dict[str, str]]] = {
         "timed-unpacked": {"seek": "returned Pair in place of bytes, or a tuple of two"},
         "timed-filled": dict.fromkeys(READS, "is none of this dataset"),
         "timed-ranges": {"scans": "a timed call returned "},
+    },
+    MIXED: {
+        "timed-single": {"mixed": NOTHING},
     },
     THINGS: {
         "timed-columns": dict.fromkeys(("query", "loaded", "highest"), "column "),

@@ -431,6 +431,28 @@ def test_operations_are_told_apart_by_what_is_bound_to_one_function(lie: str) ->
         mix.measure(made, on)
 
 
+def test_reads_are_compared_though_one_function_makes_all_operations() -> None:
+    class OneFunction(SortedDict):
+        def connect(self) -> SortedSession:
+            session = SortedSession(self.held)
+            read, find = session.prepare_read(), session.prepare_range()
+
+            def made(key: bytes, more: Any = None) -> Any:
+                if more is None:
+                    return read(key)[1:]
+                return find(key, more) if type(more) is int else self.held.__setitem__(key, more)
+
+            for name in ("read", "range", "update"):
+                setattr(session, f"prepare_{name}", lambda: made)
+            return session
+
+    on = bench(OneFunction)
+    run(on, step("insert", count=200))
+    assert mix.measure(mixed(200, {"scan": 1, "update": 1}, scan_length=5), on).value
+    with pytest.raises(WrongAnswer, match="a value of 23 bytes"):
+        mix.measure(mixed(200, {"read": 1, "scan": 1, "update": 1}, scan_length=5), on)
+
+
 def test_short_scans_at_the_end_of_the_keys_are_right_though_records_come_later() -> None:
     """A scan owes the records that were there when it began: those that the mix inserts afterwards are none of them."""
     on = bench(SortedDict)

@@ -2,7 +2,7 @@
 
 import gc
 from collections.abc import Callable, Iterator, Sequence
-from functools import partial
+from functools import cached_property, partial
 from itertools import islice
 from typing import Any
 
@@ -80,6 +80,28 @@ class Unpacked(Faulty):
             return iter(self.seek(self.key))
 
     session_class = lying(SQLiteSession, seek=timed(Pair))
+
+
+class Single(Faulty):
+    """Reads and updates by one function, which reads nothing."""
+
+    class session_class(SQLiteSession):
+        @cached_property
+        def made(self) -> Callable[..., Any]:
+            read, update = super().prepare_read(), super().prepare_update()
+
+            def made(key: bytes, *value: bytes) -> Any:
+                if value:
+                    return update(key, *value)
+                return read(key) if gc.isenabled() else None
+
+            return made
+
+        def prepare_read(self, *, snapshot: bool = False) -> Callable[[bytes], Any]:
+            return self.made
+
+        def prepare_update(self) -> Callable[[bytes, bytes], object]:
+            return self.made
 
 
 class Filled(Faulty):
