@@ -1,22 +1,28 @@
 """Rounds that are odd, or depend on the rounds before them, simulated: what that makes of intervals and tests."""
 
 import re
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 
+from dbbench.analysis import summary
 from dbbench.analysis.dependence import INDEPENDENT, Dependence, dependence, inflation, stretched
+from dbbench.analysis.paired import paired
 from dbbench.analysis.ranking import told_apart
 from dbbench.analysis.row import Row
+from dbbench.analysis.standings import standings
 from dbbench.analysis.statistics import Estimate, estimate
 from dbbench.analysis.steadiness import unsteady
+from dbbench.analysis.verdicts import ComparisonVerdict
 from dbbench.report.remarks import worded
 from dbbench.report.run_view import view
 from dbbench.report.write import write_report
 from dbbench.results.facts import StepFacts
 from dbbench.results.outcome import Outcome
+from dbbench.suite.model import Scenario
 from tests.fabricated import Fake, fabricate
 from tests.unit.test_report import printed
 
@@ -156,6 +162,80 @@ def test_a_run_without_ranks_says_how_much_its_rounds_depend(tmp_path: Path) -> 
         if "neighbouring rounds are alike" in text
     ]
     assert float(re.findall(r"autocorrelation ([\d.]+)", warning)[0]) > 0.6
+
+
+@dataclass(frozen=True)
+class BothWays:
+    """A run's rows as its rounds depend, and as if they didn't; its scenario."""
+
+    corrected: list[Row]
+    plain: list[Row]
+    scenario: Scenario
+
+    @property
+    def rows(self) -> list[tuple[Row, Row]]:
+        """Those of timed steps, one of each."""
+        return [both for both in zip(self.corrected, self.plain, strict=True) if both[0].unit == "s"]
+
+
+@pytest.fixture(scope="module", name="both")
+def _both(tmp_path_factory: pytest.TempPathFactory) -> BothWays:
+    """Eight rounds of two engines with autocorrelations of 0.5, own and shared; `b` is 8 % slower."""
+    means = run(172, rounds=8, own=0.5, shared=0.5)
+
+    def remember(result: dict[str, Any]) -> None:
+        timed = (step for step in result["steps"] if step["unit"] == "s")
+        for step, engines in zip(timed, means, strict=True):
+            step["value"] *= engines["ab".find(result["engine_name"]), result["round"] - 1]
+
+    fakes = {"a": Fake("A"), "b": Fake("B", 1.08)}
+    made = fabricate(tmp_path_factory.mktemp("both") / "run", fakes, rounds=8, noise=0, change=remember)
+    with pytest.MonkeyPatch.context() as patch:
+        rows = []
+        for how in (dependence, lambda _: INDEPENDENT):
+            patch.setattr(summary, "dependence", how)
+            rows.append(summary.summarise(made.suite, made.manifest, made.results()))
+    return BothWays(*rows, made.suite.scenarios[0])
+
+
+def test_intervals_of_figures_and_ratios_are_as_wide_as_rounds_depend(both: BothWays) -> None:
+    for row, plain in both.rows:
+        depends = row.dependence
+        assert (depends.own, depends.shared) == pytest.approx((0.5, 0.5), abs=0.05)
+        figure = stretched(Estimate(plain.value or 0, plain.low, plain.high), depends.figures)
+        if row.ranked:
+            assert (row.low, row.high) == (figure.low, figure.high) != (plain.low, plain.high)
+        if row.ratio and row.ratio.value > 1:
+            assert plain.ratio
+            assert row.ratio == stretched(plain.ratio, depends.pairs) != plain.ratio
+
+
+def test_ranks_are_given_by_the_corrected_test(both: BothWays) -> None:
+    (ranks,) = [
+        [str(each.rank) for each in rows] for rows in both.rows if (rows[0].step, rows[0].engine) == ("scan-1", "b")
+    ]
+    assert ranks == ["1-2", "2"]
+
+
+def test_a_gates_verdicts_and_intervals_are_corrected(both: BothWays) -> None:
+    pairs, plain = ({pair.step: pair for pair in paired(rows, "b", "a")} for rows in (both.corrected, both.plain))
+    factor = both.corrected[0].dependence.pairs
+    for step, pair in pairs.items():
+        if pair.timed:
+            found, wide = pair.ratio, stretched(plain[step].ratio or Estimate(0, None, None), factor)
+            assert found
+            assert (found.low, found.high) == pytest.approx((wide.low, wide.high))
+    verdicts = [found["insert-1"].verdict for found in (pairs, plain)]
+    assert verdicts == [ComparisonVerdict.UNSURE, ComparisonVerdict.SLOWER]
+
+
+def test_the_interval_over_all_steps_is_corrected(both: BothWays) -> None:
+    (mean, plain) = (
+        next(found for found in standings(rows, both.scenario) if found.engine == "b")
+        for rows in (both.corrected, both.plain)
+    )
+    wide = stretched(Estimate(plain.mean_ratio or 0, plain.low, plain.high), both.corrected[0].dependence.pairs)
+    assert (mean.low, mean.high) == (wide.low, wide.high) != (plain.low, plain.high)
 
 
 def test_a_throughput_is_as_wide_as_the_figure_that_it_stands_beside() -> None:
