@@ -5,11 +5,18 @@ import math
 import numpy as np
 
 from dbbench.loadgen.histogram import Times
+from dbbench.results.facts import StepFacts
 
 #: The fewest calls that show anything; the first tenth of them, at least three, stands against the rest.
 FEWEST_CALLS = 20
 #: The chance of a false alarm, and how far apart the medians are at least.
 _ALARM, _APART = 0.01, 1.05
+
+
+def told_apart(times: Times) -> StepFacts:
+    """The fact that first calls differ from later ones, of one client's times in their order; empty if they don't."""
+    ratio = first_calls(times)
+    return {"first_calls": ratio} if ratio else {}
 
 
 def first_calls(times: Times) -> float | None:

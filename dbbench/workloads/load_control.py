@@ -15,7 +15,7 @@ import pyarrow as pa
 from dbbench.errors import TimedOut
 from dbbench.host.metric import shared
 from dbbench.loadgen.clients import arranged
-from dbbench.loadgen.first_calls import first_calls
+from dbbench.loadgen.first_calls import told_apart
 from dbbench.loadgen.histogram import Samples, fewest
 from dbbench.loadgen.job import ClientTimings, Job
 from dbbench.loadgen.search_calls import NearestSearches, TextSearches
@@ -100,8 +100,7 @@ def measured(step: TimedStep, found: ClientTimings, clients: Clients, *, records
     main = found.service if found.schedule is None else found.latency
     first: StepFacts = {}
     if clients.count == 1 and found.schedule is None and found.service.whole:
-        ratio = first_calls(found.service.exact)
-        first = {"first_calls": ratio} if ratio else {}
+        first = told_apart(found.service.exact)
     if found.schedule is None and records:
         made = throughput(found, found.service.count * records, clients, thinks=step.thinks)
         return replace(made, facts={**made.facts, **first})

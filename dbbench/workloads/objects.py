@@ -29,6 +29,7 @@ from dbbench.errors import Unsupported, WrongAnswer
 from dbbench.host.collector import collector_off
 from dbbench.host.meters import CallMeter
 from dbbench.host.metric import shared
+from dbbench.loadgen.first_calls import told_apart
 from dbbench.loadgen.histogram import Samples
 from dbbench.loadgen.kept_calls import KeptCalls
 from dbbench.loadgen.loops import Around, Clock, stream, timed
@@ -128,6 +129,9 @@ def measure(step: ObjectStep, context: StepContext, clock: Clock = perf_counter_
         "prepare": prepare_first / 1e9,
         "parts": _parts(mean / 1e9, parts),
         "not_parted": "".join(whys),
+        **told_apart(
+            samples.exact if samples.count and samples.whole else np.rint(passes[step.warm_up :]).astype(np.int64)
+        ),
     }
     if samples.count:
         facts["times"] = {"service time": samples.to_json()}

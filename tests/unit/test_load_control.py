@@ -325,6 +325,22 @@ def test_what_endless_updates_leave_is_known_to_each_record(order: str, transact
         assert expected.version_of(numbers).tolist() == [last.get(number, 0) for number in range(100, 110)]
 
 
+@pytest.mark.parametrize(
+    ("clients", "records", "scheduled", "told"),
+    [(1, 0, False, True), (1, 10, False, True), (2, 0, False, False), (1, 0, True, False)],
+)
+def test_first_calls_that_differ_are_told_of_one_client_without_a_rate(
+    clients: int, records: int, scheduled: bool, told: bool
+) -> None:
+    found = ClientTimings(end=SECOND, schedule=ScheduleStats(30, 0, 0, saturated=False) if scheduled else None)
+    for samples in (found.service, found.latency):
+        samples.record(np.array([3 * MS] * 3 + [MS] * 27))
+    step = parse_suite(suite(), "s.yaml").scenarios[0].steps[0]
+    assert isinstance(step, TimedStep)
+    made = load_control.measured(step, found, Clients(threads=clients), records=records)
+    assert made.facts.get("first_calls") == (3.0 if told else None)
+
+
 def test_the_first_calls_of_an_endless_mix_can_be_made_again() -> None:
     mix = OperationMix(
         Records(count=50, key_bytes=16, value_bytes=16), 1, 1.0, 0, 50, 1, {"read": 1, "insert": 1}, "uniform", 10,

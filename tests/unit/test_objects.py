@@ -1,6 +1,7 @@
 """Objects: how they are made and compared, what a step of them measures, and what a wrong one comes to."""
 
 import datetime
+import itertools
 from collections.abc import Callable
 from decimal import Decimal
 from pathlib import Path
@@ -264,6 +265,27 @@ def test_a_figure_is_that_of_an_object_and_its_parts_are_the_drivers(bench: Any,
     assert (len(found.samples), len(found.warm_up)) == (5, 1)
     objects.check(step(), made)
     assert FakeSession.closed == made.engine.connected - 1  # all but the trial's own
+
+
+@pytest.mark.parametrize(
+    "said", [{"count": 10, "iterations": 4}, {"operation": "get_many", "count": None, "iterations": 40}]
+)
+def test_first_calls_that_differ_are_told(said: Any, bench: Any, clock: Ticks) -> None:
+    made = bench()
+    prepare, calls = type(made.session).prepare_get_many, itertools.count(1)
+
+    def slow_first(name: str, table: Any) -> Any:
+        many = prepare(made.session, name, table)
+
+        def run(keys: Any) -> Any:
+            clock.now += 200 if next(calls) <= 4 else 0
+            return many(keys)
+
+        return run
+
+    made.session.prepare_get_many = slow_first
+    found = objects.measure(step(warm_up=0, **said), made, clock)
+    assert found.facts["first_calls"] == pytest.approx(2, abs=0.01)
 
 
 def test_a_query_for_many_is_shared_among_its_objects(bench: Any, clock: Ticks) -> None:

@@ -2,9 +2,12 @@
 
 import random
 from collections.abc import Callable
+from contextlib import nullcontext
+from functools import partial
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
+from unittest.mock import Mock
 
 import pytest
 
@@ -15,7 +18,7 @@ from dbbench.engine.base import Engine, Session, Setup
 from dbbench.results.outcome import Outcome
 from dbbench.suite.model import Suite, Tier
 from dbbench.suite.steps.query import QueryStep
-from dbbench.workloads import query
+from dbbench.workloads import cold_start, query
 from dbbench.workloads.context import StepContext
 from dbbench.workloads.query import Call
 
@@ -133,6 +136,19 @@ def test_all_calls_are_of_one_prepared_query_and_the_compared_one_is_in_no_figur
     assert len(measured.samples) == 3
     assert len(measured.samples) + len(measured.warm_up) + 1 == len(numbers)
     assert (measured.outcome, measured.detail) == (Outcome.OK, "")
+
+
+@pytest.mark.parametrize(("cache", "told"), [("warm", 3.0), ("cold", None)])
+def test_first_calls_that_differ_are_told_where_they_can_be_warmed_up(
+    cache: str, told: float | None, bench: Callable[..., StepContext], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    step = STEP.model_copy(update={"cache": cache, "warm_up": 0, "iterations": 30})
+    made = bench(place=30)
+    calls = iter([*[3_000_000] * 3, *[1_000_000] * 27])
+    monkeypatch.setattr(query, "timed", lambda call: (0 if isinstance(call, partial) else next(calls), call()))
+    monkeypatch.setattr(cold_start, "start_cold", Mock())
+    monkeypatch.setattr(cold_start.ColdCalls, "call", lambda *_: nullcontext())
+    assert query.measure(step, made).facts.get("first_calls") == told
 
 
 def test_a_null_engine_makes_its_calls_alone(bench: Callable[..., StepContext]) -> None:
