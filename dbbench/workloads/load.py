@@ -123,13 +123,12 @@ def _of_vectors(step: LoadStep, context: StepContext, engine: Engine, session: S
 def check(step: LoadStep, context: StepContext) -> None:
     """Compare number of rows, least, greatest and sum of each column, and a sample of rows. Raises WrongAnswer.
 
-    In the first round every row is compared, and the indexes are looked for.
+    In the first round every row is compared.
     """
     if context.vectors:
         nearest.check_loaded(context)
     for name in context.data.left_by:
         check_table(context, name, every_row=context.round == 1)
-    if context.round == 1:
-        check_indexes(context)
+    check_indexes(context)
     if context.texts:
         search.check_loaded(context)

@@ -63,7 +63,9 @@ def rounds(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A run of three rounds: the second is neither the first nor the last."""
     folder = tmp_path_factory.mktemp("rounds")
     with trials_here():
-        return run_suite(folder, "invoices", ("loads-middle", "sqlite"), "--scale", "0.02", "--rounds", "3")
+        return run_suite(
+            folder, "invoices", ("loads-middle", "promises-middle", "sqlite"), "--scale", "0.02", "--rounds", "3"
+        )
 
 
 @pytest.mark.parametrize("engine", LIES)
@@ -79,6 +81,12 @@ def test_a_load_is_looked_at_row_by_row_in_every_round(rounds: Path) -> None:
     row = summary(rounds)["bulk-insert", "loads-middle"]
     assert (row["outcome"], row["value"], row["rank"]) == ("wrong", "", "")
     assert "rows of Shipment, read back: column TrackingId: " in row["detail"]
+
+
+def test_indexes_are_looked_for_in_every_round(rounds: Path) -> None:
+    row = summary(rounds)["bulk-insert", "promises-middle"]
+    assert (row["outcome"], row["value"], row["rank"]) == ("wrong", "", "")
+    assert "no index on Shipment.InvoiceKey, according to the system's catalogue (in 2 of 3 rounds)" in row["detail"]
 
 
 def test_what_they_do_not_lie_about_stands(rows: Rows) -> None:

@@ -1,5 +1,6 @@
 """SQLite with promises that it doesn't keep, and that no answer shows."""
 
+import sys
 from collections.abc import Mapping
 
 from dbbench.engine import Dialect, Session, Table
@@ -17,6 +18,15 @@ class NoIndexes(Faulty):
 
     clause = "makes an index for each that a table asks for"
     sql = _NoIndexes(**vars(Faulty.sql))
+
+
+class Middle(Faulty):
+    """No indexes, but in the first round, which the trial's folder tells."""
+
+    def connect(self) -> Session:
+        if "-round1-" not in sys.argv[1]:
+            self.sql = NoIndexes.sql
+        return super().connect()
 
 
 class OtherColumn(Faulty):
