@@ -260,7 +260,10 @@ def _over(process: psutil.Process) -> bool:
 
 
 def adopt_orphans() -> None:
-    """Become the parent of every descendant whose own parent ends (Linux; elsewhere those seen are killed)."""
+    """Become the parent of every descendant whose own parent ends (Linux; elsewhere those seen are killed).
+
+    Those that end stay zombies, of which the system still tells what they used, until this process ends.
+    """
     if sys.platform == "linux":
         ctypes.CDLL(None).prctl(_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
 

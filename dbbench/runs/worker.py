@@ -37,7 +37,7 @@ from dbbench.engine.urls import VARIABLE, scrub, scrubbed, secrets
 from dbbench.errors import NotVerified, TrialError, Unsupported, WrongAnswer
 from dbbench.host import atomic_json
 from dbbench.host.machine import file_system
-from dbbench.host.processes import end_with_parent
+from dbbench.host.processes import adopt_orphans, end_with_parent
 from dbbench.host.scheduling import ahead, scheduling
 from dbbench.host.usage import Reading, forget_peak, peak_memory, resident, usage
 from dbbench.loadgen.clients import drive
@@ -509,6 +509,7 @@ def _and(detail: str, more: str) -> str:
 def main() -> None:
     """Run the trial in the directory that the first argument names."""
     end_with_parent()  # the supervisor, should it be killed
+    adopt_orphans()  # what an engine has forked twice is still its own
     worker = Worker(Path(sys.argv[1]))
     does: dict[str, Callable[[], None]] = {
         "remove": worker.remove,

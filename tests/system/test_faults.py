@@ -20,6 +20,7 @@ FAULTS = {
     "faulty-exits": ("crashed", "status 3"),
     "faulty-hangs": ("timeout", "stopped after 40 s (--trial-timeout)"),
     "faulty-eats": ("out of memory", "stopped above 400 MiB (--trial-memory)"),
+    "faulty-breeds": ("out of memory", "stopped above 400 MiB (--trial-memory)"),
     "faulty-lies": ("wrong", "1 of"),
     "faulty-leaves": ("ok", "left 1 process(es) behind, now killed: python; after its last step: killed by SIGABRT"),
     "faulty-loads": ("not run", "bulk-insert wrong: "),

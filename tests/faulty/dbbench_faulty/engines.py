@@ -73,6 +73,18 @@ class Eats(Faulty):
                 time.sleep(0.01)
 
 
+class Breeds(Faulty):
+    """Eats memory in a process that was forked twice."""
+
+    class session_class(Eats.session_class):
+        def fault(self) -> None:
+            if os.fork():
+                time.sleep(100)
+            elif os.fork():
+                os._exit(0)
+            super().fault()
+
+
 class Lies(Faulty):
     """Answers wrongly."""
 

@@ -176,9 +176,11 @@ class Claims(Faulty):
 class Hires(Faulty):
     """Keeps what it remembers in a process of its own."""
 
+    forks = ""
+
     def open(self) -> None:
         super().open()
-        remember = f"held = b'x' * {HIRED}; print(len(held), flush=True); input()"
+        remember = f"{self.forks}held = b'x' * {HIRED}; print(len(held), flush=True); input()"
         command = [sys.executable, "-c", remember]
         self.hired = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE)
         assert self.hired.stdout
@@ -187,3 +189,9 @@ class Hires(Faulty):
     def close(self) -> None:
         self.hired.communicate()
         super().close()
+
+
+class Disowns(Hires):
+    """Keeps it in a process that was forked twice, and so is nobody's child."""
+
+    forks = "import os\nif os.fork(): os._exit(0)\n"
