@@ -103,7 +103,14 @@ class Hosts:
     def __exit__(self, *_exc: object) -> None:
         self._ending.close()
 
-    def drive(self, engine: Engine, session: Session, job: Job, clients: Clients) -> ClientTimings:
+    def drive(
+        self,
+        engine: Engine,
+        session: Session,
+        job: Job,
+        clients: Clients,
+        _returned: Callable[[], object] | None = None,
+    ) -> ClientTimings:
         """Measure a job by clients that are spread evenly over the hosts, in the order of their numbers.
 
         Raises Unsupported if the engine can't serve them or a host is unlike this one, HostLost if one ended, stands

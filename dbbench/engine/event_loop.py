@@ -73,11 +73,13 @@ class EventLoop:
 
     def meet(self, last: Callable[[], object]) -> None:
         """Wait for all clients; the one that comes last calls `last` before they go on."""
+        all_met = self._all_met
         self._met += 1
         if self._met == self._count:
             last()
-            self._all_met.set()
-        self.ask(self._all_met.wait())
+            self._met, self._all_met = 0, asyncio.Event()
+            all_met.set()
+        self.ask(all_met.wait())
 
     def queue(self) -> LoopQueue:
         """A queue for these clients."""

@@ -7,7 +7,7 @@ for each other, and start at one reading of the clock, which is the same for all
 import os
 import selectors
 import subprocess
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack, suppress
 from dataclasses import replace
 from time import perf_counter_ns
@@ -30,8 +30,13 @@ from dbbench.suite.steps.base import Clients
 _LEAD_NANOSECONDS = 20_000_000
 
 
-def drive(engine: Engine, session: Session, job: Job, clients: Clients) -> ClientTimings:
-    """Measure a job. One client is the session given; raises Unsupported if the engine can't serve them all."""
+def drive(
+    engine: Engine, session: Session, job: Job, clients: Clients, returned: Callable[[], object] = lambda: None
+) -> ClientTimings:
+    """Measure a job. One client is the session given; raises Unsupported if the engine can't serve them all.
+
+    Of several, `returned` is called when their last calls have returned, before their sessions are closed.
+    """
     refuse(engine, session, job, clients)
     with collector_off():
         if clients.count == 1:
@@ -41,8 +46,10 @@ def drive(engine: Engine, session: Session, job: Job, clients: Clients) -> Clien
                 except Ended:
                     raise failed[0] from None
         if clients.processes == 1:
-            return in_this_process(engine, job, range(clients.threads), clients.count, perf_counter_ns, engine)
-        return in_processes(engine, job, clients)
+            return in_this_process(
+                engine, job, range(clients.threads), clients.count, perf_counter_ns, returned, engine
+            )
+        return in_processes(engine, job, clients, returned)
 
 
 def refuse(engine: Engine, session: Session, job: Job, clients: Clients) -> None:
@@ -64,14 +71,14 @@ def arranged(engine: Engine, clients: Clients) -> Clients:
     return Clients(threads=clients.count) if engine.info().concurrency.processes == 1 else clients
 
 
-def in_processes(engine: Engine, job: Job, clients: Clients) -> ClientTimings:
+def in_processes(engine: Engine, job: Job, clients: Clients, returned: Callable[[], object]) -> ClientTimings:
     """Clients in processes of their own, each with an engine of its own on the same directory."""
     with ClientProcesses(order_of(engine, job, clients), range(clients.processes)) as processes:
         processes.ready()
         meter = ProcessMeter(engine, own=False)  # the clients' processes tell their own
         with meter:
             processes.begin(perf_counter_ns() + _LEAD_NANOSECONDS)
-            found = processes.timings()
+            found = processes.timings(returned)
     return replace(found, usage={**of_threads(found.usage), **total([found.usage, meter.usage()])})
 
 
@@ -140,8 +147,15 @@ class ClientProcesses:
         for child in self._children:
             _tell(child, moment)
 
-    def timings(self) -> ClientTimings:
-        """What they measured, when the last one is done. Raises ClientFailed, and errors that they report."""
+    def timings(self, returned: Callable[[], object] = lambda: None) -> ClientTimings:
+        """What they measured. Between their last calls and their ends `returned` is called.
+
+        Raises ClientFailed, and errors that they report.
+        """
+        hear_all(self._children)
+        returned()
+        for child in self._children:
+            _tell(child, "")
         return together([said.timings for said in hear_all(self._children) if said.timings])
 
 

@@ -1,8 +1,9 @@
 """Several clients in one process: in a thread each, or served by one thread.
 
 `python -m dbbench.loadgen.process` is one more process of them. It reads a job from its standard input and opens
-an engine of its own. It writes a line when its clients are ready, reads the moment of the start, and
-writes what they measured. What a driver prints goes to standard error instead.
+an engine of its own. It writes a line when its clients are ready, and reads the moment of the start. It writes a line
+when their last calls have returned, and waits for one before it closes their sessions. Then it writes what they
+measured. What a driver prints goes to standard error instead.
 """
 
 import os
@@ -32,18 +33,29 @@ from dbbench.loadgen.transactions import Ended, Pool, Together, Transactions
 
 
 def in_this_process(
-    engine: Engine, job: Job, numbers: range, of: int, agree: Callable[[], int], served: Served | None = None
+    engine: Engine,
+    job: Job,
+    numbers: range,
+    of: int,
+    agree: Callable[[], int],
+    returned: Callable[[], object],
+    served: Served | None = None,
 ) -> ClientTimings:
     """Clients of this process: in a thread each, or served by one thread. Raises what the first of them raised.
 
-    What is counted of processes is what this one used from their common start to their end, and what those of `served`
-    did.
+    `returned` is called when the last calls have returned, before sessions are closed. What is counted of processes is
+    what this one used from their common start to their end, and what those of `served` did.
     """
     found: list[ClientTimings] = []
     begin: list[int] = []
     meter = ProcessMeter()
 
-    def ready() -> None:
+    def all_here() -> None:
+        """Begin, or end when the last calls have returned."""
+        if begin:
+            counting.close()
+            returned()
+            return
         meter.look(served)
         counting.enter_context(meter)
         begin.append(agree())
@@ -60,12 +72,14 @@ def in_this_process(
 
         if pool is not None:
             found.append(client_run(engine, pool, job, number, of, start, sleep))
+            meet()
             return
         session = connect()
         try:
             if job.operation == "query":
                 read_only(engine, session, on=True)
             found.append(client_run(engine, session, job, number, of, start, sleep))
+            meet()
         finally:
             session.close()
 
@@ -73,19 +87,19 @@ def in_this_process(
     group = engine.group() if _takes_turns(job, len(numbers), awaited=awaited) else None
     with (
         closing(group) if group else nullcontext(),
-        together_until(job) as failed,
         _shared(engine, job, numbers, of, group) as pool,
         ExitStack() as counting,
     ):
+        failed = counting.enter_context(together_until(job))
         if group is None:
-            barrier = threading.Barrier(len(numbers), ready)
+            barrier = threading.Barrier(len(numbers), all_here)
             works = [partial(client, number, engine.connect, barrier.wait) for number in numbers]
             _threads(dict(zip(numbers, works, strict=True)), barrier, failed)
         else:
             from dbbench.loadgen.turns import turns_of  # needs greenlet, which few steps do
 
             turns, connect = turns_of(engine, group)
-            meet = partial(turns.meet, ready)
+            meet = partial(turns.meet, all_here)
             with suppress(Ended):  # what ended them has failed
                 turns.run([partial(client, number, connect, meet, turns.sleep) for number in numbers])
     if failed:
@@ -186,12 +200,16 @@ def _serve(order: ClientOrder, commands: TextIO, say: Callable[[Reply], None]) -
         say(Reply())
         return int(commands.readline())
 
+    def returned() -> None:
+        say(Reply())
+        commands.readline()
+
     engine.open()
     try:
         numbers = range(order.first, order.first + order.threads)
         # Python's threads take turns: on one processor they need not wake each other up across two of them.
         with collector_off(), bound(order.first // order.threads if order.bound else None):
-            found = in_this_process(engine, order.job, numbers, order.of, agree)
+            found = in_this_process(engine, order.job, numbers, order.of, agree, returned)
     finally:
         engine.close()
     found.kept = [replace(each, rows=each.table) for each in found.kept]  # may raise WrongAnswer

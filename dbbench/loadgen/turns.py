@@ -28,7 +28,8 @@ class Turns:
         #: When a client's sleep ends, a number that orders those of one moment, and what lets it go on.
         self._asleep: list[tuple[int, int, Callable[..., object]]] = []
         self._order = count()
-        self._met = 0
+        #: How often a client has come to meet the others, and the meetings that are over.
+        self._come = self._over = 0
 
     def run(self, clients: Sequence[Callable[[], object]]) -> None:
         """Let all of them go to their ends. What one raises ends the others, and is raised."""
@@ -58,12 +59,13 @@ class Turns:
 
     def meet(self, last: Callable[[], object]) -> None:
         """Wait for all clients; the one that comes last calls `last` before they go on."""
-        self._met += 1
-        if self._met == len(self._clients):
+        meeting, before = divmod(self._come, len(self._clients))
+        self._come += 1
+        if before == len(self._clients) - 1:
             last()
-            self._met = -1
+            self._over = meeting + 1
             self._due.extend(client.switch for client in self._clients if client is not getcurrent())
-        while self._met >= 0:
+        while self._over <= meeting:
             self.wait()
 
     def _look(self) -> None:

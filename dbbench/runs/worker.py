@@ -11,7 +11,6 @@ import datetime
 import gc
 import os
 import platform
-import shutil
 import sys
 import time
 import traceback
@@ -96,6 +95,8 @@ class Worker:
         self.record = WorkerRecord()
         self.given = scheduling()
         self.copies = AskedCopies(os.environ.pop(copies.VARIABLE, ""))
+        #: Why the copy that the running step wants was not made; empty if it was, or is not needed at a URL.
+        self.not_copied: str | None = None
 
     def run(self) -> None:
         """Run all steps; what an engine may raise becomes an outcome."""
@@ -164,8 +165,9 @@ class Worker:
         name, data = asked
         (step,) = (each for each in self.scenario.steps if each.name == name)
         wrong = why = ""
-        copies.copy_of(self.setup.directory).mkdir(mode=0o700, parents=True, exist_ok=True)  # at a URL nothing was copied
-        setup = replace(self.setup, directory=copies.copy_of(self.setup.directory))
+        copy = copies.copy_of(self.setup.directory)
+        copy.mkdir(mode=0o700, parents=True, exist_ok=True)  # at a URL nothing was copied
+        setup = replace(self.setup, directory=copy)
         engine = registry.load(self.order.plugin)(setup)
         try:
             engine.open()
@@ -206,8 +208,20 @@ class Worker:
         In the first round: in a copy of the engine's folder right after the step's last call, where the engine promises
         that a commit outlives its process; at a URL as a second client.
         """
+        self.not_copied = None
+        if engine.url:
+            self.not_copied = copies.ALONE if engine.info().concurrency.processes == 1 else ""
         promised = does_work(engine) and (engine.url or engine.info().tier is not Tier.MEMORY)
         return bool(promised) and step.writes and self.order.trial.round == 1 and self.copies.offered
+
+    def _take_copy(self) -> None:
+        """Have the engine's folder copied, once for each step that wants it."""
+        if self.not_copied is None:
+            self.not_copied = self.copies.take()
+
+    def _seen_anew(self, step: AnyStep, context: StepContext) -> str:
+        """What a new process sees of a step's commits, or why it can't look. Raises WrongAnswer."""
+        return f"not copied: {self.not_copied}" if self.not_copied else self._check_the_copy(step, context)
 
     def _check_the_copy(self, step: AnyStep, context: StepContext) -> str:
         """Check the copy in a new process, and return the result. Raises WrongAnswer.
@@ -364,13 +378,12 @@ class Worker:
         result = StepResult(name=step.name, outcome=Outcome.OK, verified=False)
         try:
             wants_copy = work.check is not None and self._wants_copy(step, context.engine)
+            context.returned = self._take_copy if wants_copy else _nothing
             before = _used(context.engine)
             measured = watched.measured(
                 self.order.watch, step, lambda: context.engine, self.directory, partial(work.measure, step, context)
             )
-            not_copied = (
-                self.copies.take() if wants_copy and not context.engine.url else ""
-            )  # before any of the plugin's code runs
+            context.returned()
             others = ondisk.others(context.engine)
             used = usage(others).since(before)
             ahead_by = ahead((os.getpid(), *others), self.given and self.given.given_by_now(scheduling(os.getppid())))
@@ -386,6 +399,9 @@ class Worker:
             peak = max((peak_memory() or 0) + resident(others), context.peak)
             self.record.peak_memory = max(peak, self.record.peak_memory or 0)
             if work.check and measured.outcome is not Outcome.WRONG:
+                seen = ALL_THERE
+                if wants_copy and self.setup.url:  # before another session is opened
+                    seen = self._seen_anew(step, context)
                 result = self._checked(work.check, step, context, result)
                 if result.verified and (why := promises.below_floor(step, context, measured.commits, used)):
                     context.data.unverified.add(step.name)
@@ -393,11 +409,11 @@ class Worker:
                         update={"verified": False, "detail": _and(result.detail, f"no rank: {why}")}
                     )
                 if wants_copy:
-                    found = f"not copied: {not_copied}" if not_copied else self._check_the_copy(step, context)
-                    result = result.model_copy(update={"facts": {**result.facts, "copy": found}})
-                    if result.verified and found != ALL_THERE and not_copied not in copies.LIMITS:
-                        unseen = f"a new process couldn't look for acknowledged commits: {found}"
-                        self.record.no_rank = self.record.no_rank or unseen
+                    seen = seen if self.setup.url else self._seen_anew(step, context)
+                    result = result.model_copy(update={"facts": {**result.facts, "copy": seen}})
+                if result.verified and seen != ALL_THERE and self.not_copied not in copies.LIMITS:
+                    unseen = f"a new process couldn't look for acknowledged commits: {seen}"
+                    self.record.no_rank = self.record.no_rank or unseen
             if measured.unit == "s" and measured.value is not None and measured.outcome is not Outcome.WRONG:
                 context.data.timed[step.name] = result
         except Exception as exc:
@@ -407,6 +423,7 @@ class Worker:
             trace = traceback.format_exc()
             result = result.because(outcome, detail).model_copy(update={"traceback": trace})
             print(scrub(trace, self.hidden), file=sys.stderr)
+        context.returned = _nothing
         copies.remove(self.setup.directory)  # of a step that was not checked
         forget_peak()
         return result.model_copy(update={"elapsed": time.perf_counter() - started})
@@ -490,6 +507,10 @@ class Worker:
         document = clean(scrubbed(self.record.model_dump(warnings=False), self.hidden))
         # In one line, which json writes in C: several times a step.
         atomic_json.write(self.directory / "steps.json", document, indent=None)
+
+
+def _nothing() -> None:
+    """There is nothing to do."""
 
 
 def _connect_anew(context: StepContext) -> None:

@@ -42,6 +42,7 @@ def measure(step: ChurnStep, context: StepContext) -> StepMeasurement:
                 count += batch.num_rows
                 inserted += csv_bytes(batch)
                 commits += 2
+    context.returned()
     loading: Any = session  # every session that loads has prepare_finish
     if settings := loading.prepare_finish({}).get("indexes"):  # of no table: what was set for loads is set back
         settings()

@@ -47,7 +47,7 @@ from dbbench.workloads.searches import Tried
 
 T = TypeVar("T")
 #: Runs a job by clients.
-Driver = Callable[[Engine, Session, Job, Clients], ClientTimings]
+Driver = Callable[[Engine, Session, Job, Clients, Callable[[], object]], ClientTimings]
 
 
 @dataclass(frozen=True)
@@ -162,12 +162,20 @@ class StepContext:
     compute: Callable[[Sequence[Question], Mapping[str, Table], Files, Path], list[Path]] = question.compute
     #: Runs clients, here or on the hosts of a cluster.
     driver: Driver = clients.drive
+    #: To be called when a step has made its last timed call, before the plugin is called again. Later calls do nothing.
+    returned: Callable[[], object] = lambda: None
     #: Reports a line about the progress of a long step.
     note: Callable[[str], None] = lambda _line: None
 
-    def drive(self, job: Job, clients: Clients) -> ClientTimings:
-        """Run a job by clients; returns what they measured. Raises Unsupported if the engine can't serve them all."""
-        return self.driver(self.engine, self.session, job, clients)
+    def drive(self, job: Job, clients: Clients, *, last: bool = False) -> ClientTimings:
+        """Run a job by clients; returns what they measured. Raises Unsupported if the engine can't serve them all.
+
+        `last`: the step's last timed calls are among these.
+        """
+        returned = self.returned if last else lambda: None
+        timings = self.driver(self.engine, self.session, job, clients, returned)
+        returned()
+        return timings
 
     def restart(self, between: Callable[[], T]) -> T:
         """Close the session and the engine, call `between`, and open a new engine object with a new session.
@@ -250,6 +258,7 @@ class StepContext:
         session = self.engine.base_engine.connect()
         try:
             yield self.engine.base_engine, session
+            self.returned()  # a session may write when it is closed
         finally:
             session.close()
 

@@ -70,7 +70,7 @@ def _calls(step: KeyValueStep, context: StepContext, records: RecordSet, expecte
         """What the clients did, and what it leaves: a search has them do it again and again."""
         nonlocal expected, calls, written
         inputs = _inputs(step, records, expected, count)
-        found = context.drive(replace(job, inputs=inputs), clients)
+        found = context.drive(replace(job, inputs=inputs), clients, last=step.find is None)
         check_read(found.kept, context, expected)
         calls += found.calls
         if step.fills and step.timed:

@@ -34,7 +34,7 @@ def measure(step: MixStep, context: StepContext) -> StepMeasurement:
         """What the clients did, and what it leaves: a search has them do it again and again."""
         nonlocal expected
         inputs = _inputs(step, records, expected, count)
-        found = context.drive(replace(job, inputs=inputs), clients)
+        found = context.drive(replace(job, inputs=inputs), clients, last=step.find is None)
         before, expected = expected, _left(expected, inputs, dict(found.made), clients.count)
         check_read(found.kept, context, expected, before=before)
         return found

@@ -135,7 +135,7 @@ def processes(engine: Engine) -> Iterable[psutil.Process]:
     """Return this process, all that it has started, and the engine's servers, each once."""
     # Servers first: what they print goes to a file that this process has open, too.
     known = []
-    for pid in engine.processes():
+    for pid in () if engine.url else engine.processes():
         with contextlib.suppress(psutil.NoSuchProcess):  # one that a server has ended meanwhile
             known.append(psutil.Process(pid))
     return dict.fromkeys([*known, *descendants().values(), psutil.Process()])

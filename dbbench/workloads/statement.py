@@ -27,7 +27,7 @@ def measure(step: StatementStep, context: StepContext) -> StepMeasurement:
         nonlocal calls
         if calls and step.parameters:  # a search has them do it again: new keys follow on those that are there by now
             job = replace(job, inputs=drawn_calls(step, context))
-        found = context.drive(job, clients)
+        found = context.drive(job, clients, last=step.find is None)
         calls += found.calls
         return found
 

@@ -43,7 +43,7 @@ def measure(step: TransactionStep, context: StepContext) -> StepMeasurement:
     def driven(job: Job) -> ClientTimings:
         """What the clients did, and what the data must be after it: a search has them do it again and again."""
         inputs = replace(mix_of(step, context), endless=True) if step.timed else mix
-        found = context.drive(replace(job, inputs=inputs), clients)
+        found = context.drive(replace(job, inputs=inputs), clients, last=step.find is None)
         with context.aside():
             check_reads(found.kept, reads, context)
         made = dict(found.made)

@@ -23,6 +23,7 @@ RECORDS = suite_text(
     durability="power",
     more="charts: [{kind: overview}]",
 )
+AT_PROCESS = RECORDS.replace("durability: power", "durability: process")
 THINGS = suite_text(
     "things",
     "seed: 7\n"
@@ -56,8 +57,10 @@ def run(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture(scope="module")
 def at_process(tmp_path_factory: pytest.TempPathFactory) -> Rows:
     """Where no floor shows that nothing was written."""
-    text = RECORDS.replace("durability: power", "durability: process")
-    return summary(run_suite(tmp_path_factory.mktemp("process"), text, ("written-honest", *UNSEEN), status=0))
+    threads = "{kind: keyvalue, name: threads, title: Threads, operation: update, order: random, clients: {threads: 2}}"
+    text = AT_PROCESS.replace("- {kind: keyvalue, name: read,", f"- {threads}\n      - {{kind: keyvalue, name: read,")
+    engines = ("written-honest", "written-asks", "written-leaves", *UNSEEN)
+    return summary(run_suite(tmp_path_factory.mktemp("process"), text, engines))
 
 
 @pytest.fixture(scope="module")
@@ -94,6 +97,13 @@ def test_commits_that_no_new_process_can_look_for_have_no_rank(at_process: Rows,
     assert at_process["insert", "written-honest"]["verified"] == "yes"
 
 
+@pytest.mark.parametrize(("engine", "step"), [("written-asks", "insert"), ("written-leaves", "threads")])
+def test_no_plugin_is_called_between_the_last_call_and_the_copy(at_process: Rows, engine: str, step: str) -> None:
+    assert at_process[step, engine]["outcome"] == "wrong"
+    assert at_process[step, engine]["detail"].startswith(WORDS)
+    assert at_process[step, "written-honest"]["outcome"] == "ok"
+
+
 @pytest.mark.parametrize("engine", UNSYNCED)
 def test_commits_that_no_disk_was_waited_for_have_no_rank(unsynced: Rows, engine: str) -> None:
     for step in ("insert", "update"):
@@ -107,6 +117,12 @@ def test_commits_that_are_synced_after_the_answer_are_lost_or_have_no_rank(run: 
     row = summary(run)["insert", engine]
     assert row["outcome"] == "wrong" or row["verified"] == "no"
     assert WORDS in row["detail"] or "no rank: commits didn't reach the disk" in row["detail"]
+
+
+def test_what_a_churn_has_not_committed_is_lost(tmp_path: Path) -> None:
+    row = summary(run_suite(tmp_path, THINGS, ("written-finishes",)))["churn", "written-finishes"]
+    assert row["outcome"] == "wrong"
+    assert row["detail"].startswith(WORDS)
 
 
 def test_a_churn_that_changes_nothing_has_no_rank(tmp_path: Path) -> None:

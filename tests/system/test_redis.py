@@ -6,6 +6,7 @@ import socket
 import time
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
+from itertools import chain, repeat
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -198,10 +199,16 @@ def test_a_private_server_that_does_not_start_says_why(opened: Opened, tmp_path:
 def test_what_is_in_memory_alone_or_seen_by_one_client_is_wrong(listening: str, tmp_path: Path) -> None:
     """A private server's folder is copied, at one of the user's another client looks; the kit finds Redis right there."""
     usable("redis")
-    url = f"servers-alone=redis://:s3cret@{listening}/2"
-    found = summary(run_suite(tmp_path, SUITE, ("redis", "servers-forgets", "servers-alone"), "--url", url))
+    seen_by_one = {"servers-alone": 2, "servers-waits": 3}
+    urls = [f"{name}=redis://:s3cret@{listening}/{number}" for name, number in seen_by_one.items()]
+    given = chain(*zip(repeat("--url"), urls))
+    found = summary(run_suite(tmp_path, SUITE, ("redis", "servers-forgets", *seen_by_one), *given))
     assert [found[step, "redis"]["outcome"] for step in ("insert", "update")] == ["ok", "ok"]
     forgets = found["insert", "servers-forgets"]
-    assert (forgets["outcome"], forgets["detail"].partition(",")[0]) == ("wrong", "copied when its last call had returned")
-    assert found["insert", "servers-alone"]["outcome"] == "wrong"
-    assert found["insert", "servers-alone"]["detail"].startswith("seen by another client: ")
+    assert (forgets["outcome"], forgets["detail"].partition(",")[0]) == (
+        "wrong",
+        "copied when its last call had returned",
+    )
+    for name in seen_by_one:
+        assert found["insert", name]["outcome"] == "wrong"
+        assert found["insert", name]["detail"].startswith("seen by another client: ")

@@ -1,10 +1,12 @@
 """Several clients that start together, on the null engine and on engines that note what is done with them."""
 
+import os
 import subprocess
 import sys
 import threading
 import time
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -91,6 +93,34 @@ def test_what_a_client_raises_goes_on_up_and_no_one_waits_for_ever(noting: Notin
     with pytest.raises(RuntimeError, match=f"in {when}"):
         drive(noting, session, job(), Clients(threads=4))
     assert threading.active_count() == before
+
+
+def test_sessions_are_closed_after_all_last_calls_have_returned(noting: Noting) -> None:
+    drive(noting, noting.connect(), job(), Clients(threads=3), partial(noting.events.append, ("returned", "")))
+    what = [what for what, _ in noting.events]
+    assert (what.index("returned"), what[-3:]) == (len(what) - 4, ["close"] * 3)
+
+
+class Marking(Noting):
+    """Leaves a file for each session that was closed."""
+
+    def __init__(self, setup: Setup) -> None:
+        super().__init__(setup)
+        self.events = []
+
+    def connect(self) -> Session:
+        return MarkingSession(self, 0)
+
+
+class MarkingSession(NotingSession):
+    def close(self) -> None:
+        (self.engine.directory / f"closed {os.getpid()}").touch()
+
+
+def test_processes_close_their_sessions_after_all_last_calls_have_returned(tmp_path: Path) -> None:
+    engine, seen = Marking(Setup(tmp_path, Tier.POWER)), list[list[Path]]()
+    drive(engine, engine.connect(), job(), Clients(processes=2), lambda: seen.append([*tmp_path.iterdir()]))
+    assert (seen, len([*tmp_path.iterdir()])) == ([[]], 2)
 
 
 @pytest.mark.parametrize(

@@ -146,6 +146,19 @@ def test_clients_meet_once_and_the_last_one_says_so() -> None:
     assert sorted(said[4:]) == ["on 0", "on 1", "on 2"]
 
 
+def test_clients_meet_again_though_one_is_ahead_of_the_others() -> None:
+    said = list[str]()
+    turns = Turns(Group(early=0))
+
+    def client(number: int) -> None:
+        for meeting in ("first", "second"):
+            turns.meet(partial(said.append, meeting))
+            said.append(f"after the {meeting}")
+
+    turns.run([partial(client, number) for number in range(3)])
+    assert said == [said for meeting in ("first", "second") for said in (meeting, *[f"after the {meeting}"] * 3)]
+
+
 def test_what_one_raises_ends_the_others() -> None:
     group = Group()
     turns = Turns(group)

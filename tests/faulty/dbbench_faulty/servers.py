@@ -40,6 +40,26 @@ class Alone(Named, Redis):
             return Alone.written.items
 
 
+class Waits(Named, Redis):
+    """Clients of one process send what they have written when the next of them connects."""
+
+    waiting: ClassVar[list[tuple[bytes, bytes]]] = []
+
+    class session_class(RedisSession):
+        def prepare_insert(self) -> Callable[[bytes, bytes], object]:
+            return lambda key, value: Waits.waiting.append((key, value))
+
+        prepare_update = prepare_insert
+
+    def connect(self) -> Session:
+        session = super().connect()
+        assert isinstance(session, RedisSession)
+        send = RedisSession.prepare_insert(session)
+        while self.waiting:
+            send(*self.waiting.pop(0))
+        return session
+
+
 class Lost(Named, SQLAlchemy):
     """Makes its tables, and can't connect any more."""
 

@@ -7,7 +7,7 @@ import pickle
 import tempfile
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from queue import Queue
 from typing import Any, ClassVar
 
@@ -50,7 +50,7 @@ class Honest(Named, Dict):
             self.held.update(pickle.load(self.log))
 
     def connect(self) -> Session:
-        return LogSession(self)
+        return self.session_class(self)
 
     def wrote(self) -> None:
         self.settle()
@@ -81,6 +81,27 @@ class Closes(Honest):
     """Writes when it is closed."""
 
     def wrote(self) -> None: ...
+
+
+class Asks(Queues):
+    """Writes when it is asked for its processes, as after a step."""
+
+    def processes(self) -> Sequence[int]:
+        if "log" in vars(self):
+            self.settle()
+        return ()
+
+
+class Leaves(Queues):
+    """Writes what a client of several has committed when that closes its session."""
+
+    class session_class(LogSession):
+        def close(self) -> None:
+            self.store.settle()
+
+    def wrote(self) -> None:
+        if threading.current_thread() is threading.main_thread():
+            self.settle()
 
 
 class Unopened(Closes):
@@ -255,6 +276,31 @@ class Idle(Named, SQLite):
         def prepare_load(self, name: str, table: Table) -> Callable[[Any], object]:
             self.loads += 1
             return super().prepare_load(name, table) if self.loads == 1 else lambda _rows: None
+
+
+class Finishes(Named, SQLite):
+    """Commits the transactions of a churn when it is asked what ends a load."""
+
+    class session_class(SQLiteSession):
+        loading = False
+
+        def begin_load(self, tables: Mapping[str, Table]) -> None:
+            self.loading = True
+            super().begin_load(tables)
+
+        def begin(self) -> None:
+            if not self.connection.in_transaction:
+                super().begin()
+
+        def commit(self) -> None:
+            if self.loading:
+                self.loading = False
+                super().commit()
+
+        def prepare_finish(self, tables: Mapping[str, Table]) -> Mapping[Any, Callable[[], object]]:
+            if not tables and self.connection.in_transaction:
+                super().commit()
+            return super().prepare_finish(tables)
 
 
 class OpenSession(SQLiteSession):
