@@ -56,6 +56,8 @@ class TrialOrder(BaseModel):
     options: dict[str, object]
     process: WorkerProcess
     shares: Shares = Shares()
+    #: Whether copies of the engine's folder are made and checked.
+    copied: bool = True
     #: The hosts that the clients are on, if they are on several.
     place: Place | None = None
     #: What `explain` wants to know of a step.

@@ -1,5 +1,6 @@
 """A run that is ready to go, and the order of its trials: the same suite, engines, rounds and seed give the same."""
 
+import datetime
 import random
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -47,6 +48,11 @@ def trials_of(run: Run) -> list[Trial]:
         beside=beside,
         digits=run.digits(),  # those of the rounds it was begun with
     )
+
+
+def copied_rounds(rounds: int, created: datetime.datetime) -> set[int]:
+    """The rounds in which engines' folders are copied and checked: the first, and another, drawn for this run."""
+    return {1, random.Random(str(created)).randint(min(2, rounds), min(rounds, DEFAULT_ROUNDS))}
 
 
 def plan(

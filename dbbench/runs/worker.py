@@ -205,14 +205,14 @@ class Worker:
     def _wants_copy(self, step: AnyStep, engine: Engine) -> bool:
         """Return whether a new process is to check what the step wrote.
 
-        In the first round: in a copy of the engine's folder right after the step's last call, where the engine promises
-        that a commit outlives its process; at a URL as a second client.
+        In a copy of the engine's folder right after the step's last call, where the engine promises that a commit
+        outlives its process; at a URL as a second client.
         """
         self.not_copied = None
         if engine.url:
             self.not_copied = copies.ALONE if engine.info().concurrency.processes == 1 else ""
         promised = does_work(engine) and (engine.url or engine.info().tier is not Tier.MEMORY)
-        return bool(promised) and step.writes and self.order.trial.round == 1 and self.copies.offered
+        return bool(promised) and step.writes and self.order.copied and self.copies.offered
 
     def _take_copy(self) -> None:
         """Have the engine's folder copied, once for each step that wants it."""

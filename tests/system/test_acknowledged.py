@@ -104,6 +104,12 @@ def test_no_plugin_is_called_between_the_last_call_and_the_copy(at_process: Rows
     assert at_process[step, "written-honest"]["outcome"] == "ok"
 
 
+def test_what_is_honest_in_the_first_round_alone_is_lost(tmp_path: Path) -> None:
+    row = summary(run_suite(tmp_path, AT_PROCESS, ("written-later",), "--rounds", "2"))["insert", "written-later"]
+    assert (row["outcome"], row["rank"]) == ("wrong", "")
+    assert row["detail"].startswith(WORDS)
+
+
 @pytest.mark.parametrize("engine", UNSYNCED)
 def test_commits_that_no_disk_was_waited_for_have_no_rank(unsynced: Rows, engine: str) -> None:
     for step in ("insert", "update"):

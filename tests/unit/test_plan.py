@@ -1,5 +1,6 @@
 """Which trial runs when, and how much of a suite a first look runs."""
 
+import datetime
 from collections import defaultdict
 from pathlib import Path
 
@@ -7,7 +8,7 @@ import pytest
 
 from dbbench.results.run_directory import Run
 from dbbench.results.trial import Trial
-from dbbench.runs.plan import plan
+from dbbench.runs.plan import copied_rounds, plan
 from dbbench.suite.loader import builtin_suites, find_suite, load_suite
 from dbbench.suite.model import Suite
 from dbbench.suite.steps.base import Clients
@@ -61,6 +62,13 @@ def test_identities_are_unique_and_sort_in_the_order_of_the_plan(rounds: int, sm
 def test_an_identity_names_the_round_the_scenario_and_the_engine(small: Suite) -> None:
     (trial,) = plan(small, ["sqlite+apsw"], rounds=1, seed=1)
     assert trial == Trial("001-round1-main-sqlite+apsw", "main", "sqlite+apsw", 1)
+
+
+def test_copies_are_checked_in_the_first_round_and_in_a_drawn_one() -> None:
+    runs = [datetime.datetime(2026, 1, 1, second=second, tzinfo=datetime.UTC) for second in range(60)]
+    assert {min(copied_rounds(50, created)) for created in runs} == {1}
+    assert {max(copied_rounds(50, created)) for created in runs} == {*range(2, 9)}
+    assert [copied_rounds(rounds, runs[0]) for rounds in (1, 2)] == [{1}, {1, 2}]
 
 
 def test_without_engines_there_is_nothing_to_do(small: Suite) -> None:
