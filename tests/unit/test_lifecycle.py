@@ -4,6 +4,7 @@ from collections.abc import Callable
 from functools import partial
 from itertools import count
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pyarrow as pa
@@ -115,6 +116,16 @@ def bench(small: Suite, files: Files, tmp_path: Path) -> Callable[..., StepConte
 
 
 # Churn
+
+
+def test_a_layers_work_is_copied_before_its_base_session_is_closed() -> None:
+    said: list[str] = []
+    session: Any = SimpleNamespace(close=partial(said.append, "closed"))
+    engine: Any = SimpleNamespace(base_engine=SimpleNamespace(connect=lambda: session))
+    files: Any = None
+    with StepContext(engine, session, {}, files, {}, returned=partial(said.append, "returned")).base_session():
+        said.append("loaded")
+    assert said == ["loaded", "returned", "closed"]
 
 
 def test_a_churn_deletes_runs_of_keys_and_inserts_the_same_rows_again(

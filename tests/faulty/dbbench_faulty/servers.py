@@ -3,7 +3,7 @@
 And a database at a URL that can't be reached between two steps.
 """
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, ClassVar
 
 from dbbench.engine import Session, Table, Tier
@@ -41,7 +41,7 @@ class Alone(Named, Redis):
 
 
 class Waits(Named, Redis):
-    """Clients of one process send what they have written when the next of them connects."""
+    """Clients of one process send what they have written when the next connects, or the processes are asked for."""
 
     waiting: ClassVar[list[tuple[bytes, bytes]]] = []
 
@@ -58,6 +58,11 @@ class Waits(Named, Redis):
         while self.waiting:
             send(*self.waiting.pop(0))
         return session
+
+    def processes(self) -> Sequence[int]:
+        if self.waiting:
+            self.connect().close()
+        return super().processes()
 
 
 class Lost(Named, SQLAlchemy):
