@@ -56,8 +56,8 @@ class TrialOrder(BaseModel):
     options: dict[str, object]
     process: WorkerProcess
     shares: Shares = Shares()
-    #: Whether copies of the engine's folder are made and checked.
-    copied: bool = True
+    #: The steps among them after which the engine's folder is copied and checked.
+    copied: tuple[str, ...] = ()
     #: The hosts that the clients are on, if they are on several.
     place: Place | None = None
     #: What `explain` wants to know of a step.

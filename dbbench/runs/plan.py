@@ -12,6 +12,7 @@ from dbbench.host.processes import Packages
 from dbbench.results.run_directory import Run
 from dbbench.results.trial import Trial
 from dbbench.suite.model import Suite
+from dbbench.suite.steps.base import Step
 
 #: Rounds by default, if the number of engines doesn't need more.
 DEFAULT_ROUNDS = 8
@@ -50,9 +51,15 @@ def trials_of(run: Run) -> list[Trial]:
     )
 
 
-def copied_rounds(rounds: int, created: datetime.datetime) -> set[int]:
-    """The rounds in which engines' folders are copied and checked: the first, and another, drawn for this run."""
-    return {1, random.Random(str(created)).randint(min(2, rounds), min(rounds, DEFAULT_ROUNDS))}
+def copied(steps: Sequence[Step], number: int, rounds: int, created: datetime.datetime) -> tuple[str, ...]:
+    """The steps of a round after which an engine's folder is copied and checked.
+
+    In the first round all that write, in another, drawn for the run that was created then, a drawn one of these.
+    """
+    writing = tuple(step.name for step in steps if step.writes)
+    draw = random.Random(str(created))
+    later = draw.randint(min(2, rounds), min(rounds, DEFAULT_ROUNDS))
+    return writing if number == 1 else tuple(draw.choices(writing)) if writing and number == later else ()
 
 
 def plan(

@@ -15,7 +15,7 @@ from dbbench.host.kept_folder import cache_folder
 from dbbench.results.outcome import DID_NOTHING, Outcome
 from dbbench.results.trial import Progress, StepResult, Trial, TrialResult
 from dbbench.runs.order import TrialOrder, WorkerProcess
-from dbbench.runs.plan import Ready, copied_rounds
+from dbbench.runs.plan import Ready, copied
 from dbbench.runs.seal import Seal
 from dbbench.runs.shares import kept
 from dbbench.runs.supervision import Supervision
@@ -93,7 +93,7 @@ def order_of(ready: Ready, trial: Trial, directory: Path) -> TrialOrder:
         trial=trial,
         plugin=manifest.plugin(trial.engine),
         rounds=manifest.rounds,
-        copied=trial.round in copied_rounds(manifest.rounds, manifest.created),
+        copied=copied(scenario.steps, trial.round, manifest.rounds, manifest.created),
         steps=tuple(step.name for step in scenario.steps),
         scenario=scenario,
         dataset=run.suite.datasets[scenario.dataset],

@@ -212,7 +212,7 @@ class Worker:
         if engine.url:
             self.not_copied = copies.ALONE if engine.info().concurrency.processes == 1 else ""
         promised = does_work(engine) and (engine.url or engine.info().tier is not Tier.MEMORY)
-        return bool(promised) and step.writes and self.order.copied and self.copies.offered
+        return bool(promised) and step.name in self.order.copied and self.copies.offered
 
     def _take_copy(self) -> None:
         """Have the engine's folder copied, once for each step that wants it."""

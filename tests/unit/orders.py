@@ -22,6 +22,7 @@ def order(folder: Path, *steps: str, **process: Any) -> TrialOrder:
         plugin="null",
         rounds=2,
         steps=tuple(step.name for step in scenario.steps),
+        copied=tuple(step.name for step in scenario.steps if step.writes),
         scenario=scenario,
         dataset=suite.datasets["a"],
         files=materialise(suite.datasets["a"]).directory,

@@ -3,12 +3,14 @@
 import datetime
 from collections import defaultdict
 from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
 
 import pytest
 
 from dbbench.results.run_directory import Run
 from dbbench.results.trial import Trial
-from dbbench.runs.plan import copied_rounds, plan
+from dbbench.runs.plan import copied, plan
 from dbbench.suite.loader import builtin_suites, find_suite, load_suite
 from dbbench.suite.model import Suite
 from dbbench.suite.steps.base import Clients
@@ -64,11 +66,19 @@ def test_an_identity_names_the_round_the_scenario_and_the_engine(small: Suite) -
     assert trial == Trial("001-round1-main-sqlite+apsw", "main", "sqlite+apsw", 1)
 
 
-def test_copies_are_checked_in_the_first_round_and_in_a_drawn_one() -> None:
-    runs = [datetime.datetime(2026, 1, 1, second=second, tzinfo=datetime.UTC) for second in range(60)]
-    assert {min(copied_rounds(50, created)) for created in runs} == {1}
-    assert {max(copied_rounds(50, created)) for created in runs} == {*range(2, 9)}
-    assert [copied_rounds(rounds, runs[0]) for rounds in (1, 2)] == [{1}, {1, 2}]
+def test_copies_are_made_of_all_steps_that_write_in_the_first_round_and_of_one_in_a_drawn_one() -> None:
+    names = {"load": True, "query": False, "insert": True}
+    steps: Any = [SimpleNamespace(name=name, writes=writes) for name, writes in names.items()]
+    moments = [datetime.datetime(2026, 1, 1, second=second, tzinfo=datetime.UTC) for second in range(60)]
+    drawn = set()
+    for created in moments:
+        assert copied(steps, 1, 50, created) == ("load", "insert")
+        ((number, (name,)),) = [(each, found) for each in range(2, 51) if (found := copied(steps, each, 50, created))]
+        drawn.add((number, name))
+    assert {number for number, _ in drawn} == {*range(2, 9)}
+    assert {name for _, name in drawn} == {"load", "insert"}
+    assert copied(steps[1:2], 2, 2, moments[0]) == ()
+    assert len(copied(steps, 2, 2, moments[0])) == len(copied(steps, 1, 1, moments[0])) - 1 == 1
 
 
 def test_without_engines_there_is_nothing_to_do(small: Suite) -> None:
