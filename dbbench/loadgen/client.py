@@ -98,7 +98,7 @@ class _Client:
             found.usage = self.meter.usage(found.service.total / 1e9)
         found.kept = [Kept(self.number, place, rows) for place, rows in work.kept]
         if work.rows_of and work.sample and work.sample.calls:
-            found.kept.append(Kept(self.number, 0, partial(work.rows_of, work.sample.calls)))
+            found.kept.append(Kept(self.number, found.warm_up.count, partial(work.rows_of, work.sample.calls)))
         return found
 
     def _grow(self, begin: int, warm: Record) -> int:

@@ -123,7 +123,8 @@ def _as_rows(text: str) -> pa.Table:
 class Kept:
     """What one call of a client returned: of the client's calls the one with the number `place`, from 0.
 
-    Of calls that read records the rows are all calls', and made only when no client calls any longer.
+    Of calls that read records the rows are all calls', and made only when no client calls any longer; `place` is the
+    number of the first call that counts.
     """
 
     client: int

@@ -32,6 +32,8 @@ class KeptCalls:
 
     def __init__(self, each: int = 1, randrange: Callable[[int], int] = _CHANCE.randrange) -> None:
         self.calls: list[tuple[Any, Any]] = []
+        #: The number of each of them, from 0.
+        self.places: list[int] = []
         self.most = max(min(_MOST, _BYTES // each), 1)
         self._randrange = randrange
         self._made = self._first = self._start = 0
@@ -59,8 +61,9 @@ class KeptCalls:
         while self._made >= self._stop:
             self._draw()
 
-    def add(self, taken: Iterable[Any], returned: Iterable[Any]) -> None:
-        """Keep what some calls took, and copies of what they returned: an engine can't fill it in later."""
+    def add(self, taken: Sequence[Any], returned: Iterable[Any]) -> None:
+        """Keep what the last calls took, and copies of what they returned: an engine can't fill it in later."""
+        self.places.extend(range(self._made - len(taken), self._made))
         self.calls.extend(zip(taken, map(_copied, returned), strict=False))
 
     def _draw(self) -> None:
@@ -108,7 +111,7 @@ class WatchedCalls(KeptCalls):
         self._progress.searching.set()
         return found
 
-    def add(self, taken: Iterable[Any], returned: Iterable[Any]) -> None:
+    def add(self, taken: Sequence[Any], returned: Iterable[Any]) -> None:
         """Keep what a call took and returned, and what was added by then."""
         super().add(taken, returned)
         self.spans.append((self._acknowledged, self._progress.begun))

@@ -48,8 +48,8 @@ _NEEDS = {
 }
 
 
-#: Of a call that reads: its number among those kept, the key that it took, how many records it asked for, and one that
-#: it returned.
+#: Of a call that reads: its number among those that count, the key that it took, how many records it asked for, and
+#: one that it returned.
 ReadRow = tuple[int, bytes, int, bytes | None, bytes | None]
 #: The types that hold their bytes: a class of the driver's could make them when it is looked at.
 _BYTES = (bytes, bytearray, memoryview)
@@ -60,7 +60,7 @@ _Read = tuple[bytes, int, Sequence[Any]]
 
 
 def _read_rows(
-    engine: Engine, read: Callable[[Any, Any], _Read | None]
+    engine: Engine, sample: KeptCalls, read: Callable[[Any, Any], _Read | None]
 ) -> Callable[[Sequence[tuple[Any, Any]]], list[ReadRow]] | None:
     """The splitter of kept calls, for an engine that returns something."""
     if not does_work(engine):
@@ -68,7 +68,7 @@ def _read_rows(
 
     def rows(calls: Sequence[tuple[Any, Any]]) -> list[ReadRow]:
         found: list[ReadRow] = []
-        for number, (taken, returned) in enumerate(calls):
+        for number, (taken, returned) in zip(sample.places, calls, strict=True):
             if (one := read(taken, returned)) is not None:
                 key, wanted, pairs = one
                 some: Sequence[tuple[bytes | None, bytes | None]] = [*map(_pair, pairs)] or [(None, None)]
@@ -210,7 +210,8 @@ class KeySequence:
         stream = CallStream(run, self._share(number, of), through, at_once, premade=self._premade // self.transaction)
         if not reads:
             return stream
-        return replace(stream, sample=KeptCalls(self._length), rows_of=_read_rows(engine, _of_a_read))
+        sample = KeptCalls(self._length)
+        return replace(stream, sample=sample, rows_of=_read_rows(engine, sample, _of_a_read))
 
     @property
     def _length(self) -> int:
@@ -319,9 +320,9 @@ class OperationMix:
         premade = int(_HELD // (self.records.value_bytes + _OBJECT))
         share = self._share(calls, codes, number, of)
         bound = {name: _bound(partial(run), 0) for name, run in calls.items() if run}
-        rows_of = _read_rows(engine, partial(_of_a_mix, bound))
         longest = self.scan_length if "scan" in self.weights else 1
         sample = KeptCalls(longest * (self.records.key_bytes + self.records.value_bytes))
+        rows_of = _read_rows(engine, sample, partial(_of_a_mix, bound))
         return CallStream(
             call, share, at_once=self._at_once, codes=codes, premade=premade, sample=sample, rows_of=rows_of
         )

@@ -1,7 +1,7 @@
 """One operation on records under keys, per second. Everything that a store holds is checked after a write."""
 
 from collections import deque
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import replace
 from itertools import groupby, islice, pairwise
@@ -9,6 +9,7 @@ from operator import itemgetter
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from dbbench.datasets.records import ExpectedRecords, Laps, Numbers, RecordSet, mix, shuffled
 from dbbench.engine.base import Engine
@@ -169,11 +170,16 @@ def _scan(context: StepContext, expected: ExpectedRecords) -> StepMeasurement:
 
 
 def check_read(
-    calls: Sequence[Kept], context: StepContext, expected: ExpectedRecords, before: ExpectedRecords | None = None
+    calls: Sequence[Kept],
+    context: StepContext,
+    expected: ExpectedRecords,
+    before: ExpectedRecords | None = None,
+    own: Callable[[int, NDArray[np.int64], Numbers, Numbers], None] = lambda *_: None,
 ) -> None:
     """Compare what timed calls have read of records that are there. Raises WrongAnswer.
 
-    `before`: what was there when the first of them began, if they were not alone in it.
+    `before`: what was there when the first of them began, if they were not alone in it. `own` takes a client's number,
+    and the number of each call, record and version that it read.
     """
     with context.aside():
         for each in calls:
@@ -181,7 +187,9 @@ def check_read(
             if nothing := next((key for _, key, _, found, _ in rows if found is None), None):
                 raise WrongAnswer(f"a timed call returned nothing for the key {nothing.hex()}, which is there")
             if rows:
-                _check_versions(expected, *_records(context).named([(key, value) for *_, key, value in rows]))
+                numbers, versions = _records(context).named([(key, value) for *_, key, value in rows])
+                _check_versions(expected, numbers, versions)
+                own(each.client, np.array([number for number, *_ in rows]) + each.place, numbers, versions)
             for _, pairs in groupby(rows, itemgetter(0)):
                 _check_call([*pairs], context, before or expected)
 

@@ -2,8 +2,10 @@
 
 from collections.abc import Mapping
 from dataclasses import replace
+from functools import partial
 
 import numpy as np
+from numpy.typing import NDArray
 
 from dbbench.datasets.records import ExpectedRecords, Numbers, RecordSet, shuffled
 from dbbench.engine.offered import prepared
@@ -36,7 +38,7 @@ def measure(step: MixStep, context: StepContext) -> StepMeasurement:
         inputs = _inputs(step, records, expected, count)
         found = context.drive(replace(job, inputs=inputs), clients, last=step.find is None)
         before, expected = expected, _left(expected, inputs, dict(found.made), clients.count)
-        check_read(found.kept, context, expected, before=before)
+        check_read(found.kept, context, expected, before, partial(_check_own, inputs, clients.count, before))
         return found
 
     job = Job("mix", (), 0, count, seed=records.seed)
@@ -108,6 +110,38 @@ def _check_last(step: MixStep, context: StepContext) -> None:
         allowed = written.get(number, otherwise)
         if allowed is not None and version not in allowed:
             raise WrongAnswer(f"record {number} is in version {version}; the last one written is {allowed}")
+
+
+def _check_own(
+    inputs: OperationMix,
+    of: int,
+    before: ExpectedRecords,
+    client: int,
+    calls: NDArray[np.int64],
+    numbers: Numbers,
+    versions: Numbers,
+) -> None:
+    """Check that each call of a client read what the client wrote last, or what was there. Raises WrongAnswer.
+
+    Or what any other client writes: the order isn't known.
+    """
+    end = int(calls.max()) + 1
+    wanted, places = np.unique(numbers, return_inverse=True)
+    pieces, first = [np.array([-1])], 0  # of each write: the place of its record, times `end`, and its call
+    for kinds, written, _, _ in inputs.drawn(client, of, end):
+        ranks = np.searchsorted(wanted, written).clip(max=len(wanted) - 1)
+        mine = np.flatnonzero(np.isin(kinds, _WRITES) & (wanted[ranks] == written))
+        pieces.append(ranks[mine] * end + first + mine)
+        first += len(kinds)
+    writes = np.sort(np.concatenate(pieces))
+    place, last = np.divmod(writes[np.searchsorted(writes, places * end + calls) - 1], end)
+    turn, whose = np.divmod(versions.astype(np.int64) - inputs.version - 1, of)  # as versions are drawn
+    unchanged = (turn < 0) & (before.loose | (versions == before.version_of(numbers)))
+    right = np.where(place == places, (turn == last) & (whose == client), unchanged)
+    wrong = ~right & ((turn < 0) | (whose == client))
+    if wrong.any():
+        at = int(np.argmax(wrong))
+        raise WrongAnswer(f"a timed call read record {numbers[at]} in version {versions[at]}, not its latest")
 
 
 def last_written(

@@ -72,6 +72,7 @@ LIES: dict[str, dict[str, dict[str, str]]] = {
     },
     MIXED: {
         "timed-single": {"mixed": NOTHING},
+        "timed-stale": {"mixed": "a timed call read record "},
     },
     THINGS: {
         "timed-columns": dict.fromkeys(("query", "loaded", "highest"), "column "),

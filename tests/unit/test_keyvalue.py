@@ -5,7 +5,7 @@ from collections import Counter
 from collections.abc import Callable
 from contextlib import nullcontext
 from dataclasses import replace
-from functools import partial
+from functools import cache, partial
 from itertools import islice
 from pathlib import Path
 from typing import Any, ClassVar
@@ -27,6 +27,7 @@ from dbbench.suite.model import Tier
 from dbbench.suite.steps.base import Clients
 from dbbench.suite.steps.keyvalue import KeyValueStep
 from dbbench.suite.steps.mix import MixStep
+from dbbench.suite.steps.timed import Rate
 from dbbench.workloads import keyvalue, mix
 from dbbench.workloads.context import StepContext
 from dbbench_plugins.dict import Dict, DictSession
@@ -451,6 +452,40 @@ def test_reads_are_compared_though_one_function_makes_all_operations() -> None:
     assert mix.measure(mixed(200, {"scan": 1, "update": 1}, scan_length=5), on).value
     with pytest.raises(WrongAnswer, match="a value of 23 bytes"):
         mix.measure(mixed(200, {"read": 1, "scan": 1, "update": 1}, scan_length=5), on)
+
+
+class StaleSession(SortedSession):
+    """A session that keeps what it has read once, records and ranges, whatever it writes."""
+
+    def prepare_read(self, *, snapshot: bool = False) -> Callable[[bytes], bytes | None]:
+        return cache(super().prepare_read())
+
+    def prepare_range(self, *, snapshot: bool = False) -> Callable[[bytes, int], list[tuple[bytes, bytes]]]:
+        return cache(super().prepare_range())
+
+
+class Stale(SortedDict):
+    """A store with such sessions."""
+
+    def connect(self) -> SortedSession:
+        return StaleSession(self.held)
+
+
+@pytest.mark.parametrize("reads", ["read", "modify", "scan"])
+@pytest.mark.parametrize(
+    "how",
+    [{}, {"clients": Clients(threads=2)}, {"duration": 0.05}, {"rate": Rate(per_second=4000, seconds=0.2)}],
+    ids=str,
+)
+def test_no_read_of_a_mix_is_older_than_what_its_client_has_written(reads: str, how: dict[str, Any]) -> None:
+    made = mixed(2000, {reads: 1, "update": 1}, scan_length=1, **how)
+    honest, stale = bench(SortedDict), bench(Stale)
+    for on in (honest, stale):
+        run(on, step("insert", count=30))
+    for _ in range(2):
+        honest.data.accept(made, mix.measure(made, honest))
+    with pytest.raises(WrongAnswer, match=r"a timed call read record \d+ in version \d+, not its latest"):
+        mix.measure(made, stale)
 
 
 def test_short_scans_at_the_end_of_the_keys_are_right_though_records_come_later() -> None:

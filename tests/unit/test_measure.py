@@ -157,6 +157,7 @@ def test_calls_at_moments_are_kept_from_the_first_on() -> None:
     )  # fmt: skip
     places = [place for first in (0, 128, 192, 548, 960) for place in range(first, first + 64)]
     assert sample.calls == [(place, place + 1) for place in places]
+    assert sample.places == places
 
 
 def test_making_keys_is_no_part_of_a_call_that_is_late() -> None:

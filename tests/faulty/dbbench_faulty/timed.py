@@ -10,7 +10,7 @@ import pyarrow as pa
 
 from dbbench.engine import Rows
 from dbbench_faulty.family import Faulty, Named
-from dbbench_faulty.shared import lying
+from dbbench_faulty.shared import CachesReads, lying
 from dbbench_plugins.duckdb import DuckDBArrow
 from dbbench_plugins.sqlite import SQLiteSession
 
@@ -102,6 +102,12 @@ class Single(Faulty):
 
         def prepare_update(self) -> Callable[[bytes, bytes], object]:
             return self.made
+
+
+class Stale(Faulty):
+    """Keeps what a session has read once, whatever it writes."""
+
+    class session_class(CachesReads, SQLiteSession): ...
 
 
 class Filled(Faulty):
