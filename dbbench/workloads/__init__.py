@@ -25,6 +25,8 @@ class Workload:
     #: Compares once more, when all steps are done and the data is seen anew, what the steps after it can't have
     #: changed.
     check_again: Callable[..., None] | None = None
+    #: Compares what is in the copy that the step asked for before its end.
+    check_copy: Callable[..., None] | None = None
 
 
 def workload(kind: str, *, compares: bool = True) -> Workload:
@@ -32,5 +34,5 @@ def workload(kind: str, *, compares: bool = True) -> Workload:
     module = vars(import_module(f"{__name__}.{kind}"))
     if not compares:
         return Workload(module["measure"])
-    more = (module.get(name) for name in ("explain", "check_change", "check_again"))
+    more = (module.get(name) for name in ("explain", "check_change", "check_again", "check_copy"))
     return Workload(module["measure"], module["check"], *more)

@@ -68,6 +68,12 @@ def check(step: ContentionStep, context: StepContext) -> None:
         raise WrongAnswer(f"{count:,} objects remain after all were deleted")
 
 
+def check_copy(step: ContentionStep, context: StepContext) -> None:
+    """What the clients left, before it was cleared away, is there. Raises WrongAnswer."""
+    rows = fetch(context.session, _select(step, context))
+    _compare(rows, transactions(step, context).left(step.clients.count))
+
+
 def transactions(step: ContentionStep, context: StepContext) -> Transactions:
     """What the clients do, as a suite writes transactions. A `row` of values that are known must be found."""
     key, text = _columns(step, context)
@@ -112,6 +118,10 @@ def _columns(step: ContentionStep, context: StepContext) -> tuple[str, str]:
     return table.single_key, text
 
 
+def _select(step: ContentionStep, context: StepContext) -> str:
+    return context.quoted(f"SELECT {', '.join(_columns(step, context))} FROM {step.table}")
+
+
 def _clear(context: StepContext, step: ContentionStep, work: Transactions, clients: int) -> tuple[float, Usage]:
     """One transaction that queries the rest and deletes each object: its seconds, and its use. Raises WrongAnswer."""
     engine = context.engine
@@ -121,9 +131,7 @@ def _clear(context: StepContext, step: ContentionStep, work: Transactions, clien
         wanted = work.left(clients)
         everything: Callable[[], Sequence[Sequence[Any]]] = partial(list, wanted.items())
         if context.does_work:
-            everything = session.prepare_call(
-                context.quoted(f"SELECT {', '.join(_columns(step, context))} FROM {step.table}")
-            )
+            everything = session.prepare_call(_select(step, context))
 
         def clear() -> Sequence[Sequence[Any]]:
             session.begin()

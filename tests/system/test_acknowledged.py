@@ -35,6 +35,13 @@ THINGS = suite_text(
     durability="power",
     more="charts: [{kind: overview}]",
 )
+OBJECTS = suite_text(
+    "objects",
+    one_table("Object", 1, 'Text: {type: varchar(32), values: {kind: pattern, text: "object"}}'),
+    "- {kind: contention, name: two, title: Two, table: Object, clients: {threads: 2}, iterations: 9, sub_iterations: 1}",
+    durability="process",
+    more="charts: [{kind: overview}]",
+)
 LIARS = ("written-queues", "written-closes", "written-fiftieth", "written-behind", "written-world", "written-connects")
 #: Of these no copy is made, or none can be opened.
 UNSEEN = {
@@ -140,3 +147,13 @@ def test_a_churn_that_changes_nothing_has_no_rank(tmp_path: Path) -> None:
     assert (honest["outcome"], honest["verified"]) == ("ok", "yes")
     assert (idle["outcome"], idle["verified"]) == ("ok", "no")
     assert "no rank: commits didn't reach the disk: it waited " in idle["detail"]
+
+
+def test_what_clients_leave_is_in_the_files_before_it_is_cleared_away(tmp_path: Path) -> None:
+    run = run_suite(tmp_path, OBJECTS, ("sqlite", "written-shared"))
+    honest, shared = (summary(run)["two", name] for name in ("sqlite", "written-shared"))
+    assert (honest["outcome"], honest["verified"], honest["detail"]) == ("ok", "yes", "")
+    assert (shared["outcome"], shared["rank"]) == ("wrong", "")
+    assert shared["detail"].startswith(WORDS)
+    (path,) = run.glob("trials/*-objects-sqlite/result.json")
+    assert json.loads(path.read_text())["steps"][0]["facts"]["copy"] == "all there"

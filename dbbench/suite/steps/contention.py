@@ -50,6 +50,7 @@ class ContentionStep(ClientsStep):
     datasets = ("tables",)
     summable = True
     required_operations: ClassVar[tuple[str, ...]] = ("statement",)
+    writes: ClassVar[bool] = True
     #: It deletes the table's rows before its clients start, and theirs when they have ended.
     needs_data = False
     leaves_tables_empty = True

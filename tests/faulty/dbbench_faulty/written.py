@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import pickle
+import sqlite3
 import sys
 import tempfile
 import threading
@@ -271,6 +272,25 @@ class Asked(Named, SQLite):
         assert isinstance(session, SQLiteSession)
         session.execute("PRAGMA synchronous = OFF")
         return session
+
+
+class Shared(Named, SQLite):
+    """SQLite in memory that its sessions share, without a file."""
+
+    sync_queries: ClassVar = {}
+
+    def _raw(self) -> sqlite3.Connection:
+        return sqlite3.connect(
+            f"file:written{os.getpid()}?mode=memory&cache=shared",
+            uri=True,
+            isolation_level=None,
+            check_same_thread=False,
+        )
+
+    def pragmas(self) -> dict[str, Any]:
+        return {}
+
+    def flush(self) -> None: ...
 
 
 class Idle(Named, SQLite):
