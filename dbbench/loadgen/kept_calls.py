@@ -72,6 +72,17 @@ class KeptCalls:
         self._stop = self._start + self.most
 
 
+class KeptResults(list[tuple[Any, Any]]):
+    """Pairs of what belongs to a call and what it returned; copied when the clock has stopped, as by `KeptCalls`."""
+
+    _copies = 0
+
+    def copy_new(self) -> None:
+        """Replace what has come since the last time by copies."""
+        self[self._copies :] = map(_copied, self[self._copies :])
+        self._copies = len(self)
+
+
 def _copied(given: Any) -> Any:
     """The same without anything that can be changed, as far as it is made of lists, tuples, arrays and bytes."""
     kind = type(given)

@@ -23,7 +23,7 @@ from dbbench.engine.null import does_work
 from dbbench.engine.offered import prepared
 from dbbench.errors import WrongAnswer
 from dbbench.loadgen.histogram import Samples
-from dbbench.loadgen.kept_calls import KeptCalls
+from dbbench.loadgen.kept_calls import KeptCalls, KeptResults
 from dbbench.loadgen.loops import CHUNK, Record
 from dbbench.loadgen.share import share
 from dbbench.suite.dataset import Records
@@ -136,7 +136,9 @@ class CallStream:
     #: What the codes stand for.
     names: Sequence[str] = OPERATIONS
     #: Of calls whose answers are compared afterwards: the number of each from 0, and the rows that it returned.
-    kept: list[tuple[int, Any]] = field(default_factory=list)
+    kept: Sequence[tuple[int, Any]] = ()
+    #: What the calls add such answers to, within the clock.
+    results: Sequence[KeptResults] = ()
     #: What keeps the results of some calls; None where there is nothing to keep.
     sample: KeptCalls | None = None
     #: The rows of calls that were kept by what they took and returned. Raises WrongAnswer for what is no answer.
@@ -147,13 +149,17 @@ class CallStream:
     pause: Callable[[float], object] = time.sleep
 
     def recorder(self, whole: Samples, by: dict[str, Samples]) -> Record:
-        """Takes times into `whole`, and by operation where there are several."""
-        if self.codes is None:
+        """Takes times into `whole`, and by operation where there are several; copies the results so far."""
+        if self.codes is None and not self.results:
             return whole.record
-        codes = self.codes
+        codes, results = self.codes, self.results
 
         def record(times: NDArray[np.int64]) -> None:
+            for each in results:
+                each.copy_new()
             whole.record(times)
+            if codes is None:
+                return
             kinds = _next(codes, len(times))
             # numpy's `unique` would import a package of 40 ms, between the first two chunks of calls.
             for code in np.flatnonzero(np.bincount(kinds)).tolist():

@@ -18,7 +18,7 @@ from dbbench.engine.base import Engine, Session
 from dbbench.engine.null import does_work, query_of
 from dbbench.engine.offered import offers, prepared
 from dbbench.errors import Unsupported, WrongAnswer
-from dbbench.loadgen.kept_calls import kept_places
+from dbbench.loadgen.kept_calls import KeptResults, kept_places
 from dbbench.loadgen.key_streams import CallStream
 from dbbench.loadgen.loops import COUNTING, KEEPING
 from dbbench.loadgen.transaction_body import prepare_text
@@ -56,7 +56,7 @@ class DrawnCalls:
         if not does_work(engine):
             given = [(0,) * (self.column + 1)] * self.rows
             run = lambda *_values: given  # noqa: E731 - in the place of what a driver prepares
-        one, samples = itemgetter(self.column), list[tuple[int, Any]]()
+        one, samples = itemgetter(self.column), KeptResults()
         # Nobody asks how many rows there were, and to count them would take 1 µs of a call.
         read_all = deque[Any](maxlen=0).extend
 
@@ -78,7 +78,7 @@ class DrawnCalls:
                 else:
                     yield partial(read, *values)
 
-        return CallStream(call, calls(), premade=PREMADE, kept=samples)
+        return CallStream(call, calls(), premade=PREMADE, kept=samples, results=[samples])
 
     def values(self, number: int, of: int) -> Iterator[Sequence[Any]]:
         """The values of one client's calls, without an end, in the order in which the text has its parameters."""

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from dbbench.engine.base import Engine, Session
 from dbbench.engine.null import does_work
 from dbbench.loadgen.drawn_parameters import Known
-from dbbench.loadgen.kept_calls import kept_places
+from dbbench.loadgen.kept_calls import KeptResults, kept_places
 from dbbench.loadgen.key_streams import CallStream
 from dbbench.loadgen.share import share
 from dbbench.loadgen.transaction_body import Body, Keep, RolledBack, bodies
@@ -62,7 +62,7 @@ class TransactionMix(Together):
     def prepare(self, engine: Engine, session: Session, number: int, of: int) -> CallStream:
         """One client's share of the calls."""
         counts: dict[str, int] = {}
-        samples = [list[tuple[Any, Any]]() for _ in self.keeping] if does_work(engine) else []
+        samples = [KeptResults() for _ in self.keeping] if does_work(engine) else []
         keep = {id(text): calls.append for text, calls in zip(self.keeping, samples, strict=False)}
         runs = [self._run(engine, session, plan, counts, number, keep) for plan in self.plans]
         codes: deque[NDArray[np.int64]] = deque()
@@ -78,6 +78,7 @@ class TransactionMix(Together):
                 (place, partial(_rows, text, calls))
                 for place, (text, calls) in enumerate(zip(self.keeping, samples, strict=False))
             ],
+            results=samples,
         )
         if not does_work(engine) or not any(any(plan.think) for plan in self.plans):  # nobody waits for nothing
             return found

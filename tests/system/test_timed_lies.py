@@ -49,6 +49,14 @@ THINGS = suite_text(
       sql: SELECT Id, Name FROM Thing
       read: Name
       find: {p90: 1 s, trial: 0.1, resolution: 0.5}
+    - kind: query
+      name: drawn
+      title: Drawn
+      sql: "SELECT Id, Name FROM Thing WHERE Id = :id"
+      read: Name
+      parameters: {id: {draw: Thing.Id}}
+      duration: 0.2
+      clients: {threads: 2}
     - {kind: objects, name: get, title: Get, table: Thing, operation: get, count: 100}
     - {kind: objects, name: many, title: Get many, table: Thing, operation: get_many, count: 100}
     """,
@@ -76,6 +84,7 @@ LIES: dict[str, dict[str, dict[str, str]]] = {
     },
     THINGS: {
         "timed-columns": dict.fromkeys(("query", "loaded", "highest"), "column "),
+        "timed-later": {"drawn": "0 rows instead of 1", "many": "timed calls returned 0 objects for "},
         "timed-objects": dict.fromkeys(("get", "many"), "timed calls returned 0 objects for "),
         "timed-same": dict.fromkeys(("get", "many"), "object"),
         "timed-lazy": dict.fromkeys(("query", "loaded", "highest"), "returned Batch in place of an Arrow batch"),

@@ -22,6 +22,7 @@ FAULTS = {
     "books-forgets": "balance: ",
     READS: "read from Account in timed transactions: column Name: 'name ",
     "books-empties": "read from Account in timed transactions: column Name: null instead of 'name ",
+    "books-later": "read from Account in timed transactions: column Name: null instead of 'name ",
     "books-vanishes": "after the last step, seen anew: balance: ",
 }
 #: Layers that prepare statements themselves.

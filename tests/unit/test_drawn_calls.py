@@ -178,6 +178,27 @@ def test_an_engine_that_answers_otherwise_is_wrong(files: Files, tmp_path: Path,
     assert found.detail.startswith("with buyer = ")
 
 
+@pytest.mark.parametrize("threads", [1, 2])
+def test_rows_that_come_after_the_call_are_wrong(files: Files, tmp_path: Path, threads: int) -> None:
+    """Filled in when the last call has returned, which an engine can't know while the clock runs."""
+    given: list[tuple[list[Any], list[Any]]] = []
+
+    def later(rows: list[Any], _calls: Any) -> list[Any]:
+        given.append(([], rows))
+        return given[-1][0]
+
+    def compute(*asked: Any) -> Any:
+        for empty, rows in given:
+            empty[:] = rows
+        return context.compute(*asked)
+
+    for context in loaded(SUITE, files, tmp_path, liar(later)):
+        step = changed(QUERY, clients=Clients(threads=threads))
+        found = query.measure(step, replace(context, compute=compute))
+    assert found.outcome is Outcome.WRONG
+    assert "0 rows instead of" in found.detail
+
+
 def test_calls_are_compared_with_what_statements_have_made_of_the_data(context: StepContext) -> None:
     sql = "UPDATE Orders SET Price = 2.5 WHERE Buyer > 3"
     context.session.connection.execute(sql)  # type: ignore[attr-defined]

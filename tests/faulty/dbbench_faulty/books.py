@@ -4,6 +4,7 @@ import gc
 from typing import Any, ClassVar
 
 from dbbench_faulty.family import Faulty
+from dbbench_faulty.shared import FillsLater
 from dbbench_plugins.sqlite import SQLiteSession
 
 
@@ -92,6 +93,12 @@ class Empties(Faulty):
             if "Balance" not in sql or not sql.startswith("SELECT"):
                 return call
             return lambda *values: call(*values) if gc.isenabled() else []
+
+
+class Later(Faulty):
+    """Fills in what a transaction has read when its session is closed."""
+
+    class session_class(FillsLater, SQLiteSession): ...
 
 
 class Vanishes(Faulty):

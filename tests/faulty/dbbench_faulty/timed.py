@@ -10,7 +10,7 @@ import pyarrow as pa
 
 from dbbench.engine import Rows
 from dbbench_faulty.family import Faulty, Named
-from dbbench_faulty.shared import CachesReads, lying
+from dbbench_faulty.shared import CachesReads, FillsLater, lying
 from dbbench_plugins.duckdb import DuckDBArrow
 from dbbench_plugins.sqlite import SQLiteSession
 
@@ -129,6 +129,12 @@ class Filled(Faulty):
             for key, value in self.given:
                 value[:] = self.read(key) or b""
             super().close()
+
+
+class Later(Faulty):
+    """Fills in what a query with parameters has returned when its session is closed."""
+
+    class session_class(FillsLater, SQLiteSession): ...
 
 
 def of_things(session: Any, lie: Callable[..., Any]) -> Any:
