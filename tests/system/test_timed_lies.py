@@ -77,6 +77,10 @@ LIES: dict[str, dict[str, dict[str, str]]] = {
         "timed-unpacked": {"seek": "returned Pair in place of bytes, or a tuple of two"},
         "timed-filled": dict.fromkeys(READS, "is none of this dataset"),
         "timed-ranges": {"scans": "a timed call returned "},
+        "timed-blocks": {
+            **dict.fromkeys(READS, "is none of this dataset"),
+            "seek": "which exists, returned another's",
+        },
     },
     MIXED: {
         "timed-single": {"mixed": NOTHING},
@@ -91,7 +95,7 @@ LIES: dict[str, dict[str, dict[str, str]]] = {
         "timed-batches": dict.fromkeys(("query", "loaded", "highest"), "column "),
     },
 }
-HONEST = ("sqlite", "duckdb+arrow")
+HONEST = ("sqlite", "duckdb+arrow", "rawfile")
 #: What a step may come to that nobody lies in: a busy machine keeps no rate, and what follows a wrong step isn't run.
 FREE = ("ok", "unsupported", "saturated", "no rate", "not run")
 

@@ -1,4 +1,4 @@
-"""SQLite that answers rightly whenever it is checked, and lies in calls that are timed: Python's collector is off then."""
+"""Engines that answer rightly whenever they are checked, and lie in timed calls: Python's collector is off then."""
 
 import gc
 from collections.abc import Callable, Iterator, Sequence
@@ -11,6 +11,8 @@ import pyarrow as pa
 from dbbench.engine import Rows
 from dbbench_faulty.family import Faulty, Named
 from dbbench_faulty.shared import CachesReads, FillsLater, lying
+from dbbench_plugins.blocks.file import BlockSession
+from dbbench_plugins.blocks.rawfile import RawFile
 from dbbench_plugins.duckdb import DuckDBArrow
 from dbbench_plugins.sqlite import SQLiteSession
 
@@ -135,6 +137,16 @@ class Later(Faulty):
     """Fills in what a query with parameters has returned when its session is closed."""
 
     class session_class(FillsLater, SQLiteSession): ...
+
+
+class Blocks(Named, RawFile):
+    """Reads another block of a file than it was asked for."""
+
+    session_class = lying(
+        BlockSession,
+        read=timed(lambda read, _key: read(bytes(8))),
+        seek=timed(lambda seek, _key: seek(bytes(8))),
+    )
 
 
 def of_things(session: Any, lie: Callable[..., Any]) -> Any:
