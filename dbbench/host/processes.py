@@ -122,12 +122,13 @@ def ended(process: subprocess.Popen[bytes], seconds: float) -> bool:
             pass
         else:
             try:
-                select.select([descriptor], [], [], seconds)
+                over = select.select([descriptor], [], [], seconds)[0]
             finally:
                 os.close(descriptor)
-            return process.poll() is not None
+            if not over:
+                return process.poll() is not None
     with contextlib.suppress(subprocess.TimeoutExpired):
-        process.wait(seconds)
+        process.wait(seconds)  # no more than a moment for one that is over: who traces it hears of it first
     return process.returncode is not None
 
 

@@ -5,6 +5,7 @@ import subprocess
 import sys
 
 import psutil
+import pytest
 
 from dbbench.host import processes
 
@@ -24,3 +25,12 @@ def test_one_that_has_ended_needs_no_kill() -> None:
     with subprocess.Popen([sys.executable, "-c", ""]) as child:
         process = psutil.Process(child.pid)
     processes.kill([process])
+
+
+def test_one_that_has_ended_is_waited_for_until_its_tracer_knows(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Its parent is told that it has ended before it can ask how."""
+    with subprocess.Popen([sys.executable, "-c", ""]) as child:
+        asked = iter([None, None])
+        monkeypatch.setattr(child, "poll", lambda: next(asked, child.returncode))
+        assert processes.ended(child, 60)
+        assert child.returncode == 0
