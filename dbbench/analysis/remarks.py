@@ -83,6 +83,8 @@ class About(Enum):
     CRASH_CHECK_FAILED = auto()
     #: Nobody looked for its acknowledged commits in a copy, or not with success: `text`.
     NOT_IN_COPY = auto()
+    #: Nothing shows that its commits were synced, as it promises: `text`.
+    NOT_COUNTED = auto()
     #: It had something else than it was given, or may have lost commits: `text`.
     NO_RANK = auto()
     #: It takes no more than `amount` times as long as the null engine.
@@ -143,6 +145,8 @@ def remarks(
     yield from _elsewhere(steps)
     if copies := [copy for step in steps if (copy := step.facts.get("copy", ALL_THERE)) != ALL_THERE]:
         yield Remark(About.NOT_IN_COPY, copies[0])
+    if part and (why := next(filter(None, (step.facts.get("syncs") for step in steps)), "")):
+        yield Remark(About.NOT_COUNTED, why)
     if ended := [text for step in steps if (text := step.facts.get("find", {}).get("ended"))]:
         yield Remark(About.SEARCH_ENDED, ended[0], rounds=(len(ended), len(steps)))
     first = [ratio for step in steps if (ratio := step.facts.get("first_calls"))]

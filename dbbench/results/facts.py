@@ -321,6 +321,8 @@ class CallFacts(TypedDict, total=False):
     awaited: bool
     #: The result of a copy of the engine's folder, taken right after the last call.
     copy: str
+    #: Why nothing shows that its commits were synced, which it promises.
+    syncs: str
     operations: _Count
     calls: _Count
     #: The median time of a client's first calls over that of its later ones, where the two are told apart.

@@ -404,11 +404,14 @@ class Worker:
                 if wants_copy and self.setup.url:  # before another session is opened
                     seen = self._seen_anew(step, context)
                 result = self._checked(work.check, step, context, result)
-                if result.verified and (why := promises.below_floor(step, context, measured.commits, used)):
+                floor = promises.floor(step, context, measured, used) if result.verified else promises.Floor()
+                if floor.fault:
                     context.data.unverified.add(step.name)
                     result = result.model_copy(
-                        update={"verified": False, "detail": _and(result.detail, f"no rank: {why}")}
+                        update={"verified": False, "detail": _and(result.detail, f"no rank: {floor.fault}")}
                     )
+                elif floor.unknown and self.order.trial.round == 1:
+                    result = result.model_copy(update={"facts": {**result.facts, "syncs": floor.unknown}})
                 if wants_copy:
                     seen = seen if self.setup.url else self._seen_anew(step, context)
                     result = result.model_copy(update={"facts": {**result.facts, "copy": seen}})

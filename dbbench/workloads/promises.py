@@ -9,6 +9,7 @@ an engine below the floor did not sync, and one above it may not have synced.
 """
 
 import os
+from typing import NamedTuple
 
 from dbbench.datasets.compressed import too_few
 from dbbench.engine.options import chosen
@@ -19,7 +20,7 @@ from dbbench.host.usage import Reading
 from dbbench.suite.model import Tier
 from dbbench.suite.steps import AnyStep
 from dbbench.suite.steps.load import LoadStep
-from dbbench.workloads.context import StepContext
+from dbbench.workloads.context import StepContext, StepMeasurement
 from dbbench.workloads.ondisk import opened_by, processes
 
 #: The share of the commits that must show: now and then a disk is ready before a thread has begun to wait for it.
@@ -73,34 +74,48 @@ def changed_option(context: StepContext) -> str:
         return ""
 
 
-def below_floor(step: AnyStep, context: StepContext, commits: int, used: Reading) -> str:
-    """Say what shows that commits which followed one another didn't reach the disk; empty where nothing does.
+class Floor(NamedTuple):
+    """What the kernel's counts show of a step's commits: a fault, or why they can't show that one was synced."""
 
-    `used` is what the step used. Nothing shows at a URL, and for an engine that promises less than the tier `power`.
+    fault: str = ""
+    unknown: str = ""
+
+
+def floor(step: AnyStep, context: StepContext, measured: StepMeasurement, used: Reading) -> Floor:
+    """Look for what shows that commits which followed one another didn't reach the disk.
+
+    `used` is what the step used. Nothing is asked of an engine that promises less than the tier `power`.
     """
-    engine = context.engine
-    if not commits or engine.url or not context.does_work or engine.info().tier is not Tier.POWER:
-        return ""
-    waits, written = used.waits, used.written
+    engine, commits = context.engine, measured.commits
+    if not (step.writes and context.does_work) or engine.info().tier is not Tier.POWER:
+        return Floor()
+    if engine.url or not commits:
+        return Floor(unknown="a server at a URL" if engine.url else "nothing tells which calls changed something")
+    paused = "arrivals" in measured.facts or getattr(step, "thinks", False)  # clients that sleep wait as well
+    waits, written = None if paused else used.waits, used.written
     enough = commits >= _COMMITS
     few_waits = enough and waits is not None and waits < commits * SHARE
     few_bytes = enough and written is not None and written < commits * PAGE * SHARE
-    whole = isinstance(step, LoadStep) and step.share == 1
+    whole = isinstance(step, LoadStep) and step.share == 1 and written is not None
     least = too_few(context.files, context.tables, written) if whole and written is not None else 0
+    unknown = ""
+    if not (whole or (enough and waits is not None)):
+        unknown = f"fewer than {_COMMITS} commits" if not enough else "waits for the disk can't be told from others"
     if not (few_waits or few_bytes or least):
-        return ""
+        return Floor(unknown=unknown)
     opened = [each for process in processes(engine) for each in opened_by(process)]
     sync = sync_probe(engine.directory.parent)
     if sync is None:
-        return ""
+        return Floor(unknown="no sync could be tried")
     # Who looks for the end of its writes again and again need not wait; direct writes may be shorter than a page.
-    few_waits = few_waits and sync.waits >= _SHOWN and not any(name == _RING for name, _ in opened)
+    if few_waits and (sync.waits < _SHOWN or any(name == _RING for name, _ in opened)):
+        few_waits, unknown = False, "it need not wait for the disk here"
     counts = sync.written >= _SHOWN * PAGE
-    few_bytes = few_bytes and counts and not any(flags & _DIRECT for _, flags in opened)
+    direct = any(flags & _DIRECT and flags & os.O_ACCMODE != os.O_RDONLY for _, flags in opened)
     if few_waits:
-        return f"commits didn't reach the disk: it waited {waits:,} times for {commits:,} commits"
-    if few_bytes:
-        return f"commits didn't reach the disk: {written:,} bytes written for {commits:,} commits"
+        return Floor(f"commits didn't reach the disk: it waited {waits:,} times for {commits:,} commits")
+    if few_bytes and counts and not direct:
+        return Floor(f"commits didn't reach the disk: {written:,} bytes written for {commits:,} commits")
     if least and counts:
-        return f"rows didn't reach the disk: {written:,} bytes written, which take {least:,} or more, compressed"
-    return ""
+        return Floor(f"rows didn't reach the disk: {written:,} bytes written, which take {least:,} or more, compressed")
+    return Floor(unknown=unknown)

@@ -14,28 +14,32 @@ from dbbench.host.usage import Reading, usage, written
 from dbbench.suite.model import Tier
 from dbbench.suite.steps.load import LoadStep
 from dbbench.workloads import promises
+from dbbench.workloads.promises import Floor
 
 SHOWS, NOTHING = Sync(2.7, 4096), Sync(0.0, 0)
+WRITES = SimpleNamespace(writes=True)
 
 
 def below(
     monkeypatch: pytest.MonkeyPatch, waits: int | None, written: int | None, *, shows: Sync | None = SHOWS,
-    opened: Any = (), step: Any = None, tier: Tier = Tier.POWER, url: str = "", does_work: bool = True,
-) -> str:  # fmt: skip
+    opened: Any = (), step: Any = WRITES, tier: Tier = Tier.POWER, url: str = "", does_work: bool = True,
+    commits: int = 100, facts: Any = (),
+) -> Floor:  # fmt: skip
     """What is said of 100 commits of an engine of which nothing but its promise counts."""
     monkeypatch.setattr(promises, "sync_probe", lambda _folder: shows)
     monkeypatch.setattr(promises, "processes", lambda _engine: [None])
     monkeypatch.setattr(promises, "opened_by", lambda _process: opened)
     engine = SimpleNamespace(directory=Path("folder"), url=url, info=lambda: SimpleNamespace(tier=tier))
     context = SimpleNamespace(engine=engine, does_work=does_work, files=None, tables={})
-    return promises.below_floor(step, context, 100, Reading(0.0, written, waits))  # type: ignore[arg-type]
+    measured = SimpleNamespace(commits=commits, facts=dict.fromkeys(facts))
+    return promises.floor(step, context, measured, Reading(0.0, written, waits))  # type: ignore[arg-type]
 
 
 def test_a_commit_waits_and_writes(monkeypatch: pytest.MonkeyPatch) -> None:
-    assert not below(monkeypatch, 100, 409_600)
+    assert below(monkeypatch, 100, 409_600) == Floor()
     few = "commits didn't reach the disk: "
-    assert below(monkeypatch, 49, 409_600) == f"{few}it waited 49 times for 100 commits"
-    assert below(monkeypatch, 300, 8_192) == f"{few}8,192 bytes written for 100 commits"
+    assert below(monkeypatch, 49, 409_600) == Floor(f"{few}it waited 49 times for 100 commits")
+    assert below(monkeypatch, 300, 8_192) == Floor(f"{few}8,192 bytes written for 100 commits")
 
 
 def test_what_is_written_to_storage_is_counted_or_left_out(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
@@ -56,27 +60,52 @@ def test_a_thread_that_ends_takes_no_waits_of_others_with_it() -> None:
     assert usage([os.getppid()]).theirs.keys() >= {f"/proc/{os.getppid()}/task/{os.getppid()}/status"}
 
 
-@pytest.mark.parametrize("more", [{"tier": Tier.PROCESS}, {"url": "db://host"}, {"does_work": False}])
+@pytest.mark.parametrize(
+    "more", [{"tier": Tier.PROCESS}, {"does_work": False}, {"step": SimpleNamespace(writes=False)}]
+)
 def test_nothing_is_asked_of_an_engine_that_promises_nothing_here(
     monkeypatch: pytest.MonkeyPatch, more: dict[str, Any]
 ) -> None:
-    assert not below(monkeypatch, 0, 0, **more)
+    assert below(monkeypatch, 0, 0, **more) == Floor()
+
+
+@pytest.mark.parametrize(
+    ("more", "why"),
+    [
+        ({"url": "db://host"}, "a server at a URL"),
+        ({"commits": 0}, "nothing tells which calls changed something"),
+        ({"commits": 19}, "fewer than 20 commits"),
+        ({"shows": None}, "no sync could be tried"),
+        ({"shows": NOTHING}, "it need not wait for the disk here"),
+    ],
+)
+def test_where_there_is_no_floor_the_reason_is_said(
+    monkeypatch: pytest.MonkeyPatch, more: dict[str, Any], why: str
+) -> None:
+    assert below(monkeypatch, 0, 0, **more) == Floor(unknown=why)
+
+
+@pytest.mark.parametrize("more", [{"facts": ["arrivals"]}, {"step": SimpleNamespace(writes=True, thinks=True)}])
+def test_clients_that_sleep_wait_for_no_disk(monkeypatch: pytest.MonkeyPatch, more: dict[str, Any]) -> None:
+    unknown = Floor(unknown="waits for the disk can't be told from others")
+    assert below(monkeypatch, 300, 409_600, **more) == unknown
+    assert "8,192 bytes" in below(monkeypatch, 300, 8_192, **more).fault
 
 
 def test_there_is_no_floor_where_a_sync_shows_nothing_or_the_system_does_not_tell(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    assert not below(monkeypatch, 0, 0, shows=NOTHING)
-    assert not below(monkeypatch, 0, 0, shows=None)
-    assert not below(monkeypatch, None, None)
+    assert not below(monkeypatch, 0, 0, shows=NOTHING).fault
+    assert not below(monkeypatch, None, None).fault
 
 
 def test_who_polls_need_not_wait_and_who_writes_directly_need_not_write_pages(monkeypatch: pytest.MonkeyPatch) -> None:
-    ring, direct = [("anon_inode:[io_uring]", 0)], [("/file", promises._DIRECT)]
-    assert not below(monkeypatch, 0, 409_600, opened=ring)
-    assert below(monkeypatch, 0, 0, opened=ring)
-    assert not below(monkeypatch, 300, 51_200, opened=direct)
-    assert below(monkeypatch, 0, 51_200, opened=direct)
+    ring, direct = [("anon_inode:[io_uring]", 0)], [("/file", promises._DIRECT | os.O_RDWR)]
+    assert not below(monkeypatch, 0, 409_600, opened=ring).fault
+    assert below(monkeypatch, 0, 0, opened=ring).fault
+    assert not below(monkeypatch, 300, 51_200, opened=direct).fault
+    assert below(monkeypatch, 0, 51_200, opened=direct).fault
+    assert below(monkeypatch, 300, 51_200, opened=[("/file", promises._DIRECT)]).fault, "it is only read"
 
 
 @pytest.mark.parametrize("share", [1, 0.05])
@@ -85,7 +114,7 @@ def test_rows_that_were_loaded_take_bytes_where_it_is_all_of_them(
 ) -> None:
     monkeypatch.setattr(promises, "too_few", lambda *_: 1_000_000)
     said = below(monkeypatch, 100, 409_600, step=LoadStep(kind="load", name="load", title="Load", share=share))
-    assert ("which take 1,000,000 or more" in said) == (share == 1)
+    assert ("which take 1,000,000 or more" in said.fault) == (share == 1)
 
 
 def test_a_sync_shows_in_a_folder_on_a_disk(tmp_path: Path) -> None:
