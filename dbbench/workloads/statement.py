@@ -1,5 +1,6 @@
 """A statement with an implicit commit: one call after another or at a rate, by one client or several."""
 
+import re
 from dataclasses import replace
 
 from dbbench.answers.compare import check_value
@@ -13,11 +14,16 @@ from dbbench.workloads.contents import check_added, let_go, note_added
 from dbbench.workloads.context import StepContext, StepMeasurement
 from dbbench.workloads.drawn import drawn_calls
 
+_INCREMENT = re.compile(
+    r"\s*UPDATE\s+(\w+)\s+SET\s+(\w+)\s*=\s*\2\s*[+-]\s*[1-9]\d*\s+WHERE\s+(\w+)\s*=\s*(:?\w+)\s*", re.IGNORECASE
+)
+
 
 def measure(step: StatementStep, context: StepContext) -> StepMeasurement:
     """Time each call: service times, or at a rate latencies from when each call was to be made."""
     job = Job("statement", (context.statement(step),), 0, step.iterations, seed=context.files.manifest["seed"])
     clients = arranged(context.engine, step.clients)
+    changes = step.adds is not None or _increments(step, context)
     known = let_go(context, step)
     calls = 0
     if step.parameters:
@@ -39,7 +45,25 @@ def measure(step: StatementStep, context: StepContext) -> StepMeasurement:
         context.session = context.engine.connect()
         raise
     note_added(context, step, calls, known)
-    return replace(measured, commits=calls // clients.count if step.adds else 0)
+    return replace(measured, commits=calls // clients.count if changes else 0)
+
+
+def _increments(step: StatementStep, context: StepContext) -> bool:
+    """Whether each call adds to a number of a row that is there, which its key names."""
+    if (match := _INCREMENT.fullmatch(context.in_dialect(step.sql, step.dialects))) is None:
+        return False
+    name, column, key, value = match.groups()
+    table = context.tables.get(name)
+    if table is None or table.key_columns != (key,) or column == key or column not in table.columns:
+        return False
+    if value.startswith(":"):
+        exists = name in context.data.left_by and step.parameters[value[1:]].draw == f"{name}.{key}"
+    else:  # an update makes no row, so one that the check finds was there before
+        by_key = re.compile(rf"SELECT\s.*\sFROM\s+{name}\s+WHERE\s+{key}\s*=\s*{value}", re.IGNORECASE | re.DOTALL)
+        exists = (
+            step.check is not None and bool(step.check.rows) and by_key.fullmatch(step.check.sql.strip()) is not None
+        )
+    return exists and not table.columns[column].nullable
 
 
 def check(step: StatementStep, context: StepContext) -> None:

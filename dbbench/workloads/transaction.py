@@ -67,8 +67,8 @@ def measure(step: TransactionStep, context: StepContext) -> StepMeasurement:
             samples=[each * share for each in measured.samples],
             usage=shared(measured.usage, share),
         )
-    inserting = sum(done[each.name] for each in step.transactions if _inserts(each))
-    return replace(measured, facts=facts, leaves=Leaves(numbers=numbers), commits=inserting // clients.count)
+    changing = sum(done[each.name] for each in step.transactions if _inserts(each) or _grows(each, step.invariants))
+    return replace(measured, facts=facts, leaves=Leaves(numbers=numbers), commits=changing // clients.count)
 
 
 def _inserts(transaction: Transaction) -> bool:
@@ -76,6 +76,17 @@ def _inserts(transaction: Transaction) -> bool:
     statements = [each for each in transaction.statements if isinstance(each, Statement)]
     sure = any(all(map(_adds, (each.sql, *each.dialects.values()))) for each in statements)
     return sure and not any(getattr(each, "missing", "") == "skip" for each in transaction.statements)
+
+
+def _grows(transaction: Transaction, invariants: Sequence[Invariant]) -> bool:
+    """Whether the check of an invariant proves that each of its commits has changed something."""
+    for each in invariants:
+        by = (each.grows or {}).get(transaction.name, 0)
+        drawn_by = transaction.parameters.get(by.removeprefix("-")) if isinstance(by, str) else None
+        low, high = (drawn_by.integer if drawn_by else None) or ((0, 0) if isinstance(by, str) else (by, by))
+        if low > 0 or high < 0:
+            return True
+    return False
 
 
 def _adds(sql: str) -> bool:

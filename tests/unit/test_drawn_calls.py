@@ -22,9 +22,10 @@ from dbbench.report.steps import wording
 from dbbench.results.outcome import Outcome
 from dbbench.suite.changes import Changes
 from dbbench.suite.loader import parse_suite
+from dbbench.suite.parameters import Parameter
 from dbbench.suite.steps.base import Clients
 from dbbench.suite.steps.query import QueryStep
-from dbbench.suite.steps.statement import StatementStep
+from dbbench.suite.steps.statement import Check, StatementStep
 from dbbench.testing.suite_text import suite_text
 from dbbench.workloads import drawn_query, query, statement
 from dbbench.workloads.context import StepContext
@@ -289,3 +290,34 @@ def test_a_fault_is_told_where_it_stands(change: tuple[str, str], path: str, wor
 def test_an_answer_that_knows_no_parameters_is_refused() -> None:
     said = refused(rewritten(TEXT, ("iterations: 60", "answer: {engine: duckdb}")))
     assert "an answer by SQL, or none" in str(said)
+
+
+ADD, OF_ORDER = "UPDATE Orders SET Buyer = Buyer + 1 WHERE Id = :order", {"order": Parameter(draw="Orders.Id")}
+CHECK = Check(sql="SELECT Buyer FROM Orders WHERE Id = 7", columns=("Orders.Buyer",), rows=((1,),))
+
+
+@pytest.mark.parametrize(
+    ("more", "commits"),
+    [
+        ({"sql": ADD, "parameters": OF_ORDER}, 51),
+        ({"sql": ADD.replace(":order", "7"), "check": CHECK}, 51),
+        ({"sql": ADD.replace(":order", "8"), "check": CHECK}, 0),
+        ({"sql": ADD.replace(":order", "7")}, 0),
+        ({"sql": ADD.replace("+ 1", "+ 0"), "parameters": OF_ORDER}, 0),
+        ({"sql": ADD.replace("Buyer = Buyer + 1", "Buyer = 3"), "parameters": OF_ORDER}, 0),
+        ({"sql": ADD.replace("Buyer", "Price"), "parameters": OF_ORDER}, 0),
+        ({"sql": ADD, "parameters": {"order": Parameter(integer=(1, 9))}}, 0),
+    ],
+)
+def test_an_update_that_adds_to_a_row_that_is_there_is_a_commit_that_changed_something(
+    context: StepContext, more: dict[str, Any], commits: int
+) -> None:
+    """Other updates may match no row, or leave it as it was; a price may be missing."""
+    step = changed(ORDER, **{"adds": None, "parameters": {}, **more})
+    assert statement.measure(step, context).commits == commits
+
+
+def test_a_row_may_have_gone_from_a_table_that_nobody_knows(context: StepContext) -> None:
+    context.data.left_by.clear()
+    step = changed(ORDER, adds=None, parameters=OF_ORDER, sql=ADD)
+    assert statement.measure(step, context).commits == 0

@@ -24,6 +24,7 @@ from dbbench.loadgen.transaction_mix import TransactionMix
 from dbbench.results.facts import CheckedStepFacts
 from dbbench.results.outcome import Outcome, described
 from dbbench.suite.model import Tier
+from dbbench.suite.parameters import Parameter
 from dbbench.suite.steps.base import Clients, Step
 from dbbench.suite.steps.query import QueryStep
 from dbbench.suite.steps.statement import StatementStep
@@ -53,6 +54,17 @@ def test_the_clients_do_what_the_books_say(context: StepContext) -> None:
     assert set(found.facts["times"]) == {"service time", "deposit", "refused", "look"}
     assert (found.unit, found.direction) == ("1/s", "higher")
     assert context.data.left_by == {}  # nobody knows what is in the tables now
+
+
+def test_a_transaction_by_which_an_invariant_grows_is_a_commit_that_changed_something() -> None:
+    deposit, refused, _ = STEP.transactions
+    balance, bookings, books = STEP.invariants
+    drawn = deposit.model_copy(update={"parameters": {"count": Parameter(integer=(1, 3))}})
+    assert not transaction._grows(deposit, [bookings]), "of none to three"
+    assert transaction._grows(drawn, [books, bookings])
+    assert not transaction._grows(deposit, [balance]), "of a parameter that is drawn anew each time"
+    assert transaction._grows(refused, [bookings])
+    assert transaction._grows(refused, [balance.model_copy(update={"grows": {"refused": "-amount"}})])
 
 
 def test_a_second_step_counts_on_with_its_keys(context: StepContext) -> None:
