@@ -21,7 +21,7 @@ _POPEN = subprocess.Popen
 
 class ForkingSupervisor(supervisor.Supervisor):
     def _start(self, work: Path) -> subprocess.Popen[bytes]:
-        if not (self.process.python or self.process.packages or self.process.env):  # they need a new process
+        if not (self.trace or self.process.python or self.process.packages or self.process.env):  # they need a new one
             subprocess.Popen = _forked
         try:
             return super()._start(work)

@@ -16,7 +16,6 @@ import sys
 import time
 from pathlib import Path
 
-from dbbench.durability import strace
 from dbbench.durability.check import (
     CHECK_TASK,
     COUNTED,
@@ -44,6 +43,7 @@ from dbbench.host.processes import (
 )
 from dbbench.results.crash_checks import CheckVerdict, Kills, Syncs, TierCheck
 from dbbench.results.outcome import Outcome, no_space
+from dbbench.runs import strace
 from dbbench.suite.model import Tier
 
 #: A writer is killed this many seconds after its first commit, at least and at most.

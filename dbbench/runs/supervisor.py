@@ -44,6 +44,7 @@ from dbbench.host.processes import (
 )
 from dbbench.results.outcome import Outcome, disk_is_full
 from dbbench.results.trial import StepResult, TrialRecord, TrialResult, fault
+from dbbench.runs import strace, traced
 from dbbench.runs.child_output import Output
 from dbbench.runs.copies import Copies
 from dbbench.runs.order import TrialOrder
@@ -66,11 +67,13 @@ _REMOVE_SECONDS = 15  # less than what dbbench gives a supervisor to end
 class Supervisor:
     """One worker and everything it may start."""
 
-    def __init__(self, directory: Path, parent: int = 0) -> None:
+    def __init__(self, directory: Path, parent: int = 0, trace: Path | None = None) -> None:
         self.directory = directory
         self.order = TrialOrder.read(directory)
         self.process = self.order.process
         self.parent = parent or os.getppid()
+        #: The file that gets the worker's calls, if they are traced.
+        self.trace = trace
         self.started, self.began = time.time(), time.monotonic()  # the first to show, the other to reckon with
         self.stop = ""
         self.seen: dict[int, psutil.Process] = {}
@@ -114,8 +117,28 @@ class Supervisor:
             return INTERRUPTED
         status = -signal.SIGKILL if worker.returncode is None else worker.returncode
         disturbed = interference.between(before, interference.reading()) | {"loadavg": interference.loadavg()}
-        self._result(ending, status, remarks, disturbed).write(self.directory)
-        return 0
+        result = self._result(ending, status, remarks, disturbed)
+        result.write(self.directory)
+        return self._count_syncs(result)
+
+    def _count_syncs(self, result: TrialResult) -> int:
+        """Have the steps done once more under strace if it promises syncs; the exit status."""
+        again = Path(self.process.work)
+        order = traced.order_of(self.order, result, again)
+        if order is None:
+            return 0
+        if reason := strace.unusable():
+            traced.not_counted(result, reason).write(self.directory)
+            return 0
+        again.mkdir(mode=0o700)
+        try:
+            order.write(again)
+            supervisor = Supervisor(again, self.parent, again / "strace.txt")
+            if not (status := supervisor.run()):
+                traced.judged(result, again, again / "strace.txt").write(self.directory)
+            return status
+        finally:
+            shutil.rmtree(again, ignore_errors=True)
 
     def give_up(self, url: str) -> None:
         """Leave the result of a trial whose own supervisor had to be killed: what the worker recorded.
@@ -135,8 +158,9 @@ class Supervisor:
     def _start(self, work: Path) -> subprocess.Popen[bytes]:
         work.mkdir(mode=0o700, parents=True)
         (work / "tmp").mkdir(mode=0o700)
+        command = python("dbbench.runs.worker", str(self.directory), program=self.process.python)
         return subprocess.Popen(
-            python("dbbench.runs.worker", str(self.directory), program=self.process.python),
+            strace.command(self.trace, command) if self.trace else command,
             stdin=subprocess.DEVNULL,
             stdout=self.output.writer,
             stderr=self.error.writer,

@@ -46,7 +46,7 @@ from dbbench.results.crash_checks import Subject
 from dbbench.results.facts import ALL_THERE
 from dbbench.results.outcome import DID_NOTHING, FELL_SHORT, UNVERIFIED, Outcome, described
 from dbbench.results.trial import StepResult
-from dbbench.runs import copies, watched
+from dbbench.runs import copies, strace, watched
 from dbbench.runs.copies import AskedCopies, Verdict
 from dbbench.runs.order import TrialOrder
 from dbbench.runs.record import WorkerRecord
@@ -381,9 +381,11 @@ class Worker:
             wants_copy = work.check is not None and self._wants_copy(step, context.engine)
             context.returned = self._take_copy if wants_copy else _nothing
             before = _used(context.engine)
+            strace.mark(self.directory, step.name, "begun")
             measured = watched.measured(
                 self.order.watch, step, lambda: context.engine, self.directory, partial(work.measure, step, context)
             )
+            strace.mark(self.directory, step.name, "done")
             context.returned()
             others = ondisk.others(context.engine)
             used = usage(others).since(before)

@@ -1,7 +1,7 @@
 """What an engine promises and no figure shows: indexes, and commits that are synced. The system itself is asked.
 
 Outside the clock, and after the check in a new session: a question may end what a step left unfinished. An engine that
-answers these questions itself can still lie; `dbbench durability` counts its sync calls.
+answers these questions itself can still lie; a trial's sync calls are counted (`runs.traced`).
 
 Commits that outlive a loss of power can't do without a wait for the disk and a page of bytes each. The kernel counts
 both of all processes that work for an engine. Both counts are upper bounds, as other work waits and writes as well. So

@@ -5,6 +5,8 @@ from pathlib import Path
 
 import pytest
 
+from dbbench.runs import strace
+from dbbench.testing.contract import required
 from dbbench.testing.suite_text import suite_text
 from tests.conftest import Rows, run_suite, summary
 from tests.tables import one_table
@@ -40,6 +42,42 @@ OBJECTS = suite_text(
     one_table("Object", 1, 'Text: {type: varchar(32), values: {kind: pattern, text: "object"}}'),
     "- {kind: contention, name: two, title: Two, table: Object, clients: {threads: 2}, iterations: 9, sub_iterations: 1}",
     durability="process",
+    more="charts: [{kind: overview}]",
+)
+BANK = suite_text(
+    "bank",
+    one_table("Account", 50, "Balance: {type: bigint, values: {kind: quantiles, points: {0: 0, 1: 0}}}"),
+    """
+    - {kind: load, name: load, title: Load}
+    - kind: transaction
+      name: pay
+      title: Pay
+      calls: 30
+      transactions:
+        - name: pay
+          parameters: {account: {draw: Account.Id}, amount: {integer: [1, 9]}}
+          statements:
+            - sql: UPDATE Account SET Balance = Balance + :amount WHERE Id = :account
+      invariants:
+        - {name: all, sql: SELECT SUM(Balance) FROM Account, grows: {pay: amount}}
+    - kind: statement
+      name: up
+      title: Up
+      iterations: 30
+      sql: UPDATE Account SET Balance = Balance + 1 WHERE Id = 7
+      check: {sql: SELECT Id FROM Account WHERE Id = 7, columns: [Account.Id], rows: [[7]]}
+    """,
+    durability="power",
+    more="charts: [{kind: overview}]",
+)
+RATE = suite_text(
+    "rate",
+    "records: {count: 100, key_bytes: 8, key_order: ascending, value_bytes: 32}",
+    """
+    - {kind: keyvalue, name: insert, title: Insert, operation: insert}
+    - {kind: keyvalue, name: rate, title: At a rate, operation: update, rate: {per_second: 100, seconds: 0.3}}
+    """,
+    durability="power",
     more="charts: [{kind: overview}]",
 )
 LIARS = ("written-queues", "written-closes", "written-fiftieth", "written-behind", "written-world", "written-connects")
@@ -157,3 +195,34 @@ def test_what_clients_leave_is_in_the_files_before_it_is_cleared_away(tmp_path: 
     assert shared["detail"].startswith(WORDS)
     (path,) = run.glob("trials/*-objects-sqlite/result.json")
     assert json.loads(path.read_text())["steps"][0]["facts"]["copy"] == "all there"
+
+
+def test_updates_that_must_have_changed_something_are_commits(tmp_path: Path) -> None:
+    with trials_here():
+        rows = summary(run_suite(tmp_path, BANK, ("sqlite", "written-asked"), status=None))
+    for step in ("pay", "up"):
+        assert (rows[step, "sqlite"]["outcome"], rows[step, "sqlite"]["verified"]) == ("ok", "yes")
+        assert "no rank: commits didn't reach the disk: it waited " in rows[step, "written-asked"]["detail"]
+
+
+def test_sync_calls_are_counted_in_the_steps_of_a_run_with_ranks(tmp_path: Path) -> None:
+    """Waits that are made up, and the harness's own: no floor finds them."""
+    if reason := strace.unusable():
+        if required("strace"):
+            pytest.fail(f"strace is required: {reason}")
+        pytest.skip(reason)
+    rows = summary(run_suite(tmp_path, RATE, ("sqlite", "written-fifth"), "--rounds", "5", status=None))
+    for step in ("insert", "rate"):
+        honest, liar = rows[step, "sqlite"], rows[step, "written-fifth"]
+        assert (honest["outcome"], honest["verified"]) == ("ok", "yes")
+        assert "syncs not counted" not in honest["detail"]
+        assert (liar["verified"], liar["rank"]) == ("no", "")
+        assert "no rank: commits didn't reach the disk: " in liar["detail"]
+        assert "sync calls for " in liar["detail"]
+
+
+def test_where_no_floor_holds_and_no_sync_is_counted_a_footnote_says_so(tmp_path: Path) -> None:
+    with trials_here():
+        row = summary(run_suite(tmp_path, RATE, ("sqlite",), status=None))["rate", "sqlite"]
+    assert (row["outcome"], row["verified"]) == ("ok", "yes")
+    assert "syncs not counted (waits for the disk can't be told from others)" in row["detail"]

@@ -9,9 +9,9 @@ from typing import Any
 
 import pytest
 
-from dbbench.durability import strace
 from dbbench.durability.check import VOLATILE
 from dbbench.host import machine
+from dbbench.runs import strace
 from dbbench.testing.contract import required, usable
 from dbbench.testing.suite_text import suite_text
 from tests.conftest import Dbbench, run_dbbench, started

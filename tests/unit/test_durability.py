@@ -7,7 +7,6 @@ from unittest.mock import Mock
 import pytest
 
 from dbbench.durability import checks as checks_module
-from dbbench.durability import strace
 from dbbench.durability.check import judge
 from dbbench.durability.checker import Checker
 from dbbench.durability.checks import CheckRequest, check_all, checked_tiers
@@ -18,6 +17,7 @@ from dbbench.errors import UserError
 from dbbench.host import atomic_json
 from dbbench.report.terminal.durability import lines
 from dbbench.results.crash_checks import CheckVerdict, Kills, Syncs, TierCheck, TierChecks
+from dbbench.runs import strace
 from dbbench.suite.model import Tier
 from tests.conftest import Dbbench
 from tests.fabricated import MACHINE

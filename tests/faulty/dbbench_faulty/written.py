@@ -184,6 +184,29 @@ class Tenth(Unsynced):
             os.fdatasync(self.log.fileno())
 
 
+class Fifth(Unsynced):
+    """Syncs each fifth commit; after the others it waits for nothing, and writes a page that nobody needs."""
+
+    commits = 0
+
+    def open(self) -> None:
+        super().open()
+        self.pages = open(self.directory / "pages", "wb", buffering=0)  # noqa: SIM115 - until it is closed
+
+    def settle(self) -> None:
+        super().settle()
+        self.commits += 1
+        if self.commits % 5 == 0:
+            os.fdatasync(self.log.fileno())
+        else:
+            time.sleep(1e-6)
+            self.pages.write(bytes(4096))
+
+    def close(self) -> None:
+        super().close()
+        self.pages.close()
+
+
 class Memory(Honest):
     """Syncs each commit to a file in shared memory."""
 

@@ -1,10 +1,11 @@
-"""Counting the sync calls of commits in what strace writes.
+"""Counting the sync calls of commits, or of a trial's steps, in what strace writes.
 
 These calls count, as they put data on the disk before they return: fsync, fdatasync, sync, syncfs, msync with MS_SYNC,
 and writes with O_DSYNC, O_SYNC, RWF_DSYNC or RWF_SYNC. sync_file_range doesn't: it promises nothing of the kind. A call
 counts on completion, if it succeeded and concerns a file of the database; sync takes no file and always counts.
 """
 
+import contextlib
 import os
 import re
 import shutil
@@ -24,6 +25,7 @@ _TRACED = (*_SYNCS, *_WRITES, *_OPENS, *_HIDDEN, "mmap")
 
 _CALL = re.compile(r"(?P<name>\w+)\((?P<arguments>.*)\) += (?P<result>.+)")
 _DESCRIPTOR = re.compile(r"(\d+)<([^>]*)>")
+_MARK = re.compile(r'"[^"]*/([^/"]+)\.(begun|done)"')
 _RESUMED = re.compile(r"<\.\.\. \w+ resumed>(.*)")
 _UNFINISHED = " <unfinished ...>"
 
@@ -71,6 +73,26 @@ def count(lines: Iterable[str], folder: str, marker: str) -> Syncs:
         if not call.failed:
             counting.take(call)
     return Syncs(counting.commits, counting.unsynced, dict(counting.total), hidden=tuple(sorted(counting.hidden)))
+
+
+def mark(directory: Path, step: str, place: str) -> None:
+    """Show that a step is `begun` or `done`: in the calls of this process, where a file is opened that isn't there."""
+    with contextlib.suppress(OSError):
+        os.close(os.open(directory / f"{step}.{place}", os.O_RDONLY))
+
+
+def in_steps(lines: Iterable[str], folder: str) -> tuple[dict[str, int], list[str]]:
+    """The sync calls within each step that came to its end, likewise; and the calls that may hide some."""
+    counting = _Counting(folder, "")
+    found: dict[str, int] = {}
+    for call in calls(lines):
+        if not call.failed:
+            counting.take(call)
+        elif call.name in _OPENS and (marked := _MARK.search(call.arguments)):
+            if marked[2] == "done":
+                found[marked[1]] = counting.pending.total()
+            counting.pending.clear()
+    return found, sorted(counting.hidden)
 
 
 def calls(lines: Iterable[str]) -> Iterator[Call]:
