@@ -87,9 +87,17 @@ UNSEEN = {
     "written-linked": "not copied: a link leads out of the folder",
 }
 #: In the kernel's cache of files, so that a copy finds them.
-UNSYNCED = ("written-unsynced", "written-tenth", "written-memory", "written-asked")
+UNSYNCED = (
+    "written-unsynced",
+    "written-tenth",
+    "written-hundredth",
+    "written-watched",
+    "written-memory",
+    "written-asked",
+)
 #: In neither where the copy comes soon enough; else nobody was waited for.
 LATE = ("written-asynchronous", "written-groups")
+LIES = (*LIARS, *UNSYNCED, *LATE, "written-idle")
 HONEST = ("written-honest", "sqlite", "lmdb")
 WORDS = "copied when its last call had returned, and opened by a new process: "
 

@@ -37,6 +37,7 @@ FAULTS = {
     "faulty-thread-dies": ("failed", "this thread has had enough"),
     "faulty-loses": ("wrong", "no row, or a NULL in it, in the transaction look"),
 }
+LIES = tuple(engine for engine, (outcome, _) in FAULTS.items() if outcome == "wrong")
 #: Those of them that need no trials of their own.
 HERE = tuple(sorted({*FAULTS} - {"faulty-client-dies"}))
 

@@ -39,6 +39,7 @@ OUTCOMES = {
     ("insert-1", "faulty-can-not"): ("unsupported", "it is read only"),
     ("bulk-insert", "faulty-loads"): ("wrong", "COUNT(*) of Charges"),
 }
+LIES = tuple(engine for (_, engine), (outcome, _) in OUTCOMES.items() if outcome == "wrong")
 
 
 @pytest.fixture(scope="module")

@@ -14,6 +14,7 @@ import pytest
 from tests.conftest import Dbbench, run_here, run_suite, summary
 from tests.trials_here import no_null_engine, trials_here
 
+LIES = ("faulty-second", "faulty-always")
 QUERIES = """\
       - kind: query
         name: by-rows
@@ -97,7 +98,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     assert "wrote mine.yaml; run it: dbbench suite mine.yaml" in done.stdout
     with (folder / "mine.yaml").open("a") as file:
         file.write(QUERIES)
-    engines = ("sqlite", "duckdb", "faulty-second", "faulty-always")
+    engines = ("sqlite", "duckdb", *LIES)
     with no_null_engine(), trials_here():
         run_suite(folder, "mine.yaml", engines, "--format", "csv,md,html")
     return folder

@@ -2,6 +2,8 @@
 
 import json
 import os
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -27,11 +29,29 @@ SUITE = suite_text(
     durability="memory",
     more="charts: [{kind: overview}]",
 )
+RECORDS = suite_text(
+    "records",
+    "records: {count: 120, key_bytes: 8, key_order: ascending, value_bytes: 320}",
+    """
+    - {kind: keyvalue, name: insert, title: Insert, operation: insert}
+    - {kind: size, name: size, title: Size}
+    """,
+    durability="memory",
+)
 #: Compared with the null engine, which takes three rounds.
 COMPARED = ("sqlite+apsw", "duckdb", "duckdb+arrow", "faulty-memoises")
 REST = ("sqlite", "faulty-prefetches", "faulty-claims")
 #: What is said of them is said of a whole process, or of all files that it has open.
 APART = ("sizes-stub", "faulty-escapes", "faulty-hires", "faulty-disowns")
+#: Engine -> what it does, and what is said of it.
+HASTE = {
+    "faulty-hastens": ("os.nice(-1)", "a thread has the nice value -1 in place of 0"),
+    "faulty-overtakes": (
+        "os.sched_setscheduler(0, os.SCHED_RR, os.sched_param(1))",
+        "a thread has a real-time scheduling class",
+    ),
+}
+LIES = ("faulty-memoises", "faulty-prefetches", "faulty-claims", "sizes-deleted", *APART, *HASTE)
 
 
 @pytest.fixture(scope="module")
@@ -71,12 +91,33 @@ def test_an_answer_that_takes_no_time_has_no_rank(rows: Rows) -> None:
 
 
 @pytest.mark.parametrize("engine", ["faulty-hires", "faulty-disowns"])
-def test_the_memory_of_a_child_counts(runs: list[Path], engine: str) -> None:
-    def peak(engine: str) -> int:
-        path = min(runs[2].glob(f"trials/*-{engine}/result.json"))
-        return int(json.loads(path.read_text("utf-8"))["peak_memory"])
+def test_the_memory_and_the_cpu_time_of_a_child_count(runs: list[Path], engine: str) -> None:
+    def used(name: str) -> tuple[int, float]:
+        path = min(runs[2].glob(f"trials/*-{name}/result.json"))
+        found = json.loads(path.read_text("utf-8"))
+        return found["peak_memory"], found["cpu_seconds"]
 
-    assert peak(engine) > peak("faulty-escapes") + (150 << 20)
+    (memory, seconds), (least_memory, least_seconds) = used(engine), used("faulty-escapes")
+    assert memory > least_memory + (150 << 20)
+    assert seconds > least_seconds + 0.5
+
+
+def test_a_file_that_is_deleted_and_open_counts(tmp_path: Path) -> None:
+    rows = summary(run_suite(tmp_path, RECORDS, ("written-honest", "sizes-deleted"), status=None))
+    true, found = (rows["size", engine] for engine in ("written-honest", "sizes-deleted"))
+    assert float(found["value"]) == float(true["value"]) > 0
+    assert "outside of the engine's directory" in found["detail"]
+
+
+@pytest.mark.parametrize("engine", HASTE)
+def test_who_runs_before_others_has_no_rank(engine: str, tmp_path: Path) -> None:
+    does, words = HASTE[engine]
+    if subprocess.run([sys.executable, "-c", f"import os; {does}"], check=False, capture_output=True).returncode:
+        pytest.skip("it takes a privilege")
+    rows = summary(run_suite(tmp_path, SUITE, (engine,), status=None))
+    for step in ("load", "query", "few"):
+        assert rows[step, engine]["verified"] == "no"
+        assert words in rows[step, engine]["detail"]
 
 
 def test_what_was_read_when_it_was_opened_is_not_cold(rows: Rows) -> None:

@@ -69,6 +69,7 @@ NOTHING = "a timed call returned nothing for the key "
 LIES: dict[str, dict[str, dict[str, str]]] = {
     RECORDS: {
         "timed-reads": dict.fromkeys(READS, NOTHING),
+        "timed-stack": dict.fromkeys(READS, NOTHING),
         "timed-regenerates": dict.fromkeys(READS, "is none of this dataset"),
         "timed-seeks": {"seek": "which exists, returned another's"},
         "timed-scans": {"scan": "the timed scan returned fewer records instead of 600"},

@@ -18,6 +18,7 @@ READS = "books-reads"
 FAULTS = {
     "books-lost": "balance: ",
     "books-stale": "balance: ",
+    "books-moves": "books: ",
     "books-halves": "balance: ",
     "books-forgets": "balance: ",
     READS: "read from Account in timed transactions: column Name: 'name ",
@@ -25,6 +26,7 @@ FAULTS = {
     "books-later": "read from Account in timed transactions: column Name: null instead of 'name ",
     "books-vanishes": "after the last step, seen anew: balance: ",
 }
+LIES = tuple(FAULTS)
 #: Layers that prepare statements themselves.
 LOW = ("postgresql+pq", "mysql+_mysql")
 

@@ -47,6 +47,26 @@ class Stale(Faulty):
                 self.before = dict(self.execute('SELECT "Id", "Balance" FROM "Account"').fetchall())
 
 
+class Moves(Faulty):
+    """Money goes to the next account: the sum is right."""
+
+    class session_class(SQLiteSession):
+        """Each hundredth update is of another row."""
+
+        updates = 0
+
+        def prepare_call(self, sql: str, rows: int | None = None) -> Any:
+            call = super().prepare_call(sql, rows)
+            if not sql.startswith("UPDATE"):
+                return call
+
+            def elsewhere(amount: int, account: int) -> Any:
+                self.updates += 1
+                return call(amount, account % 100 + 1 if self.updates % 100 == 0 else account)
+
+            return elsewhere
+
+
 class Halves(Faulty):
     """No transactions."""
 

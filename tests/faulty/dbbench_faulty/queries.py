@@ -12,8 +12,8 @@ from dbbench_faulty.family import Faulty
 from dbbench_faulty.shared import lying
 from dbbench_plugins.sqlite import SQLiteSession
 
-#: Bytes.
-HIRED = 200 << 20
+#: Bytes, and seconds of CPU time.
+HIRED, WORKED = 200 << 20, 1.0
 
 
 def another_sum(rows: Iterable[Any]) -> Iterator[Any]:
@@ -158,6 +158,22 @@ class Escapes(Faulty):
         os.sched_setaffinity(0, range(os.cpu_count() or 1))
 
 
+class Hastens(Faulty):
+    """Has a lower nice value than it was given."""
+
+    def open(self) -> None:
+        super().open()
+        os.nice(-1)
+
+
+class Overtakes(Faulty):
+    """Runs before all threads of the usual scheduling class."""
+
+    def open(self) -> None:
+        super().open()
+        os.sched_setscheduler(0, os.SCHED_RR, os.sched_param(1))
+
+
 class Prefetches(Faulty):
     """Has its file in memory once it is open."""
 
@@ -174,14 +190,15 @@ class Claims(Faulty):
 
 
 class Hires(Faulty):
-    """Keeps what it remembers in a process of its own."""
+    """Works, and keeps what it remembers, in a process of its own."""
 
     forks = ""
 
     def open(self) -> None:
         super().open()
-        remember = f"{self.forks}held = b'x' * {HIRED}; print(len(held), flush=True); input()"
-        command = [sys.executable, "-c", remember]
+        remember = f"held = b'x' * {HIRED}; print(len(held), flush=True)"
+        work = f"while time.process_time() < {WORKED}: pass"
+        command = [sys.executable, "-c", f"import time\n{self.forks}{remember}\n{work}\ninput()"]
         self.hired = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE)
         assert self.hired.stdout
         self.hired.stdout.readline()

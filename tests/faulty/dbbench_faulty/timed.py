@@ -1,6 +1,7 @@
 """Engines that answer rightly whenever they are checked, and lie in timed calls: Python's collector is off then."""
 
 import gc
+import sys
 from collections.abc import Callable, Iterator, Sequence
 from functools import cached_property, partial
 from itertools import islice
@@ -26,6 +27,17 @@ class Reads(Faulty):
     """Reads nothing, also where a mix reads before it writes."""
 
     session_class = lying(SQLiteSession, read=timed(lambda _read, _key: None))
+
+
+class Stack(Faulty):
+    """Reads nothing where a timed loop calls it."""
+
+    session_class = lying(
+        SQLiteSession,
+        read=lambda read, key: (
+            None if sys._getframe(1).f_globals["__name__"].startswith("dbbench.loadgen.") else read(key)
+        ),
+    )
 
 
 class Regenerates(Faulty):

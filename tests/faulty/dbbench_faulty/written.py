@@ -10,10 +10,11 @@ import tempfile
 import threading
 import time
 from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
 from queue import Queue
 from typing import Any, ClassVar
 
-from dbbench.engine import Session, Table, Tier
+from dbbench.engine import Session, Size, Table, Tier
 from dbbench_faulty.family import Named
 from dbbench_plugins.dict import Dict, DictSession
 from dbbench_plugins.sqlite import SQLite, SQLiteSession
@@ -63,6 +64,9 @@ class Honest(Named, Dict):
             self.queue.clear()
             self.log.flush()
             os.fdatasync(self.log.fileno())
+
+    def size(self) -> Size:
+        return Size(())
 
     def close(self) -> None:
         self.settle()
@@ -175,12 +179,12 @@ class Unsynced(Honest):
 class Tenth(Unsynced):
     """Syncs each tenth commit."""
 
-    commits = 0
+    commits, each = 0, 10
 
     def settle(self) -> None:
         super().settle()
         self.commits += 1
-        if self.commits % 10 == 0:
+        if self.commits % self.each == 0:
             os.fdatasync(self.log.fileno())
 
 
@@ -205,6 +209,31 @@ class Fifth(Unsynced):
     def close(self) -> None:
         super().close()
         self.pages.close()
+
+
+class Hundredth(Tenth):
+    """Syncs each hundredth commit."""
+
+    each = 100
+
+
+class Watched(Unsynced):
+    """Syncs while something traces it, as what counts syncs does."""
+
+    def settle(self) -> None:
+        super().settle()
+        if "TracerPid:\t0\n" not in Path("/proc/self/status").read_text("ascii"):
+            os.fdatasync(self.log.fileno())
+
+
+class Deleted(Honest, family="sizes"):
+    """Its only file is deleted, and open."""
+
+    durability: ClassVar = {Tier.MEMORY: {}}
+
+    def open(self) -> None:
+        super().open()
+        (self.directory / "log").unlink()
 
 
 class Memory(Honest):
