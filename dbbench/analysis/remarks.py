@@ -39,7 +39,7 @@ class About(Enum):
     OPENED = auto()
     #: `count` a second were added by one client more, of `of` that were due; found `amount` seconds after the last.
     ADDED = auto()
-    #: Preparing a query took `amount` seconds, more than its calls.
+    #: Preparing calls took `amount` seconds, more than the calls.
     PREPARED = auto()
     #: The first calls took `amount` times as long as the later ones in most rounds.
     FIRST_CALLS = auto()
@@ -197,11 +197,17 @@ def _checked_by(steps: Sequence[StepResult]) -> Iterator[Remark]:
 
 
 def _prepared_long(steps: Sequence[StepResult]) -> Iterator[Remark]:
-    """Remark that preparing a query took longer than all its calls: what it computes then, no figure has."""
-    queries = [step for step in steps if "gives" in step.facts and step.samples]
-    prepared = [seconds for step in queries if (seconds := step.facts.get("prepare", 0)) > max(LONG, sum(step.samples))]
+    """Remark that preparing calls took longer than all of them: what it reads or computes then, no figure has."""
+    prepared = [seconds for step in steps if (seconds := step.facts.get("prepare", 0)) > max(LONG, _in_calls(step))]
     if prepared:
         yield Remark(About.PREPARED, amount=median(prepared), rounds=(len(prepared), len(steps)))
+
+
+def _in_calls(step: StepResult) -> float:
+    """Seconds that all timed calls of a step took together."""
+    if "times" in step.facts and "objects" not in step.facts:
+        return step.facts["times"]["service time"]["sum"] / 1e9
+    return sum(step.samples) * step.facts.get("objects", 1)
 
 
 def _of_recalls(recalls: Sequence[RecallFacts]) -> Iterator[Remark]:

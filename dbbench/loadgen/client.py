@@ -43,8 +43,9 @@ def client_run(
     `sleep` lets other clients go on for some seconds. The usage of a client alone is all that its calls used; of
     several it is what is counted of each thread, for what is counted of a process can't be told apart here.
     """
+    began = perf_counter_ns()
     work = _statements(engine, session, job) if job.inputs is None else job.inputs.prepare(engine, session, number, of)  # type: ignore[arg-type]  # a pool is of transactions
-    found = ClientTimings()
+    found = ClientTimings(prepare=perf_counter_ns() - began)
     # With others: made before the start, for in a thread of its own the making would hold them up.
     given = iter(work.given)
     if job.endless and (of > 1 or job.rate):

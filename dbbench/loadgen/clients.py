@@ -31,25 +31,36 @@ _LEAD_NANOSECONDS = 20_000_000
 
 
 def drive(
-    engine: Engine, session: Session, job: Job, clients: Clients, returned: Callable[[], object] = lambda: None
+    engine: Engine,
+    session: Session,
+    job: Job,
+    clients: Clients,
+    returned: Callable[[], object] = lambda: None,
+    ready: Callable[[], object] = lambda: None,
 ) -> ClientTimings:
     """Measure a job. One client is the session given; raises Unsupported if the engine can't serve them all.
 
-    Of several, `returned` is called when their last calls have returned, before their sessions are closed.
+    `ready` is called when all have prepared, right before they start. Of several, `returned` is called when their last
+    calls have returned, before their sessions are closed.
     """
     refuse(engine, session, job, clients)
+
+    def start() -> int:
+        ready()
+        return perf_counter_ns()
+
     with collector_off():
         if clients.count == 1:
             with together_until(job) as failed:
                 try:
-                    return together([client_run(engine, session, job, 0, 1, perf_counter_ns)])
+                    return together([client_run(engine, session, job, 0, 1, start)])
                 except Ended:
                     raise failed[0] from None
         if clients.processes == 1:
             return in_this_process(
-                engine, job, range(clients.threads), clients.count, perf_counter_ns, returned, engine
+                engine, job, range(clients.threads), clients.count, perf_counter_ns, returned, engine, ready
             )
-        return in_processes(engine, job, clients, returned)
+        return in_processes(engine, job, clients, returned, ready)
 
 
 def refuse(engine: Engine, session: Session, job: Job, clients: Clients) -> None:
@@ -71,10 +82,13 @@ def arranged(engine: Engine, clients: Clients) -> Clients:
     return Clients(threads=clients.count) if engine.info().concurrency.processes == 1 else clients
 
 
-def in_processes(engine: Engine, job: Job, clients: Clients, returned: Callable[[], object]) -> ClientTimings:
+def in_processes(
+    engine: Engine, job: Job, clients: Clients, returned: Callable[[], object], ready: Callable[[], object]
+) -> ClientTimings:
     """Clients in processes of their own, each with an engine of its own on the same directory."""
     with ClientProcesses(order_of(engine, job, clients), range(clients.processes)) as processes:
         processes.ready()
+        ready()
         meter = ProcessMeter(engine, own=False)  # the clients' processes tell their own
         with meter:
             processes.begin(perf_counter_ns() + _LEAD_NANOSECONDS)

@@ -168,6 +168,8 @@ class ClientTimings:
     usage: Usage = field(default_factory=dict)
     #: Nanoseconds from the common start to when the last of the clients really began.
     late: int = 0
+    #: Nanoseconds that the slowest of them took to prepare its calls.
+    prepare: int = 0
 
     @property
     def per_second(self) -> float:
@@ -193,6 +195,7 @@ class ClientTimings:
         self.timeline.merge(other.timeline)
         self.usage = total([self.usage, other.usage])
         self.late = max(self.late, other.late)
+        self.prepare = max(self.prepare, other.prepare)
         both = [schedule for schedule in (self.schedule, other.schedule) if schedule]
         if both:
             due, late, dropped = (

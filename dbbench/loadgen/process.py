@@ -40,11 +40,13 @@ def in_this_process(
     agree: Callable[[], int],
     returned: Callable[[], object],
     served: Served | None = None,
+    ready: Callable[[], object] = lambda: None,
 ) -> ClientTimings:
     """Clients of this process: in a thread each, or served by one thread. Raises what the first of them raised.
 
-    `returned` is called when the last calls have returned, before sessions are closed. What is counted of processes is
-    what this one used from their common start to their end, and what those of `served` did.
+    All have prepared when `ready` is called; then they `agree` on their start. `returned` is called when the last calls
+    have returned, before sessions are closed. What is counted of processes is what this one used from their common
+    start to their end, and what those of `served` did.
     """
     found: list[ClientTimings] = []
     begin: list[int] = []
@@ -57,6 +59,7 @@ def in_this_process(
             returned()
             return
         meter.look(served)
+        ready()
         counting.enter_context(meter)
         begin.append(agree())
 

@@ -4,6 +4,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from statistics import mean
 
+import psutil
+
 from dbbench.errors import Unsupported
 from dbbench.host import page_cache
 from dbbench.host.page_cache import Dropped
@@ -36,6 +38,8 @@ class ColdCalls:
         self._drops: list[Dropped] = []
         self._opened: list[float] = []
         self._read: list[int] = []
+        self._looked_at: list[psutil.Process] = []
+        self._before: int | None = None
 
     @contextmanager
     def call(self, context: StepContext, dropped: Dropped, opened: float) -> Iterator[None]:
@@ -45,12 +49,21 @@ class ColdCalls:
             yield
             return
         self._opened.append(opened)
-        looked_at = [*processes(context.engine)]
-        before = read(looked_at)
+        self.ready(context)
         yield
-        after = read(looked_at)
-        if before is not None and after is not None:
-            self._read.append(after - before)
+        after = read(self._looked_at)
+        if self._before is not None and after is not None:
+            self._read.append(after - self._before)
+
+    def ready(self, context: StepContext) -> None:
+        """Count what is read from now on: what was read before was for preparing."""
+        self._looked_at = [*processes(context.engine)]
+        self._before = read(self._looked_at)
+
+    def add(self, seconds: float) -> None:
+        """Add what preparing took within the latest call, if that was from a cold start."""
+        if self._opened:
+            self._opened[-1] += seconds
 
     @property
     def facts(self) -> StepFacts:

@@ -36,7 +36,7 @@ def measure(step: ContentionStep, context: StepContext) -> StepMeasurement:
     _clear_away(context, step.table)
     before = engine.statistics()
     job = Job("statement", (), 0, 0, inputs=work, pool=step.pool)
-    found = context.drive(job, clients)
+    found = context.drive(job, clients, last=True)  # before what they left is cleared away
     clearing, used = _clear(context, step, work, clients.count)
     after = engine.statistics()
     seconds = (found.end - found.begin) / 1e9

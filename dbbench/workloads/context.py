@@ -47,7 +47,7 @@ from dbbench.workloads.searches import Tried
 
 T = TypeVar("T")
 #: Runs a job by clients.
-Driver = Callable[[Engine, Session, Job, Clients, Callable[[], object]], ClientTimings]
+Driver = Callable[..., ClientTimings]
 
 
 @dataclass(frozen=True)
@@ -167,13 +167,14 @@ class StepContext:
     #: Reports a line about the progress of a long step.
     note: Callable[[str], None] = lambda _line: None
 
-    def drive(self, job: Job, clients: Clients, *, last: bool = False) -> ClientTimings:
+    def drive(self, job: Job, clients: Clients, *, last: bool = False, **more: Any) -> ClientTimings:
         """Run a job by clients; returns what they measured. Raises Unsupported if the engine can't serve them all.
 
-        `last`: the step's last timed calls are among these.
+        `last`: the step's last timed calls are among these. `more` is what only clients of this machine take
+        (`clients.drive`).
         """
         returned = self.returned if last else lambda: None
-        timings = self.driver(self.engine, self.session, job, clients, returned)
+        timings = self.driver(self.engine, self.session, job, clients, returned, **more)
         returned()
         return timings
 

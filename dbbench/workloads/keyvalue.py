@@ -4,6 +4,7 @@ from collections import deque
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import replace
+from functools import partial
 from itertools import groupby, islice, pairwise
 from operator import itemgetter
 from typing import Any
@@ -39,20 +40,29 @@ def measure(step: KeyValueStep, context: StepContext) -> StepMeasurement:
     refuse_too_long(context.engine, records)
     cold = cold_start.ColdCalls(write=step.writes)
     reading: AbstractContextManager[None] = nullcontext()
+    how: dict[str, Any] = {}
     if step.cache == "cold":
         dropped = cold_start.start_cold(context)
         reading = cold.call(context, dropped, context.opened)
+        how["ready"] = partial(cold.ready, context)
     with reading:
-        found = _scan(context, expected) if step.operation == "scan" else _calls(step, context, records, expected)
-    if step.cache == "cold" and context.does_work:
-        found = replace(
-            found, samples=[1 / (1 / rate + context.opened / found.facts["operations"]) for rate in found.samples]
+        found = (
+            _scan(context, expected, **how)
+            if step.operation == "scan"
+            else _calls(step, context, records, expected, **how)
         )
+    if step.cache == "cold" and context.does_work:
+        preparing = found.facts.pop("prepare")
+        cold.add(preparing)
+        opened = context.opened + preparing
+        found = replace(found, samples=[1 / (1 / rate + opened / found.facts["operations"]) for rate in found.samples])
     return replace(found, facts={**found.facts, "cache": step.cache, **cold.facts})
 
 
-def _calls(step: KeyValueStep, context: StepContext, records: RecordSet, expected: ExpectedRecords) -> StepMeasurement:
-    """One call after another, by as many clients as the step says."""
+def _calls(
+    step: KeyValueStep, context: StepContext, records: RecordSet, expected: ExpectedRecords, **how: Any
+) -> StepMeasurement:
+    """One call after another, by as many clients as the step says, who are driven so (`StepContext.drive`)."""
     existing = expected.next - expected.first
     count = records.count if step.operation == "insert" else existing
     if step.count is not None:
@@ -71,7 +81,7 @@ def _calls(step: KeyValueStep, context: StepContext, records: RecordSet, expecte
         """What the clients did, and what it leaves: a search has them do it again and again."""
         nonlocal expected, calls, written
         inputs = _inputs(step, records, expected, count)
-        found = context.drive(replace(job, inputs=inputs), clients, last=step.find is None)
+        found = context.drive(replace(job, inputs=inputs), clients, last=step.find is None, **how)
         check_read(found.kept, context, expected)
         calls += found.calls
         if step.fills and step.timed:
@@ -144,9 +154,11 @@ def refuse_too_long(engine: Engine, records: RecordSet) -> None:
             raise Unsupported(f"{engine.name} takes {what}s of up to {most:,} bytes, and these have {size:,}")
 
 
-def _scan(context: StepContext, expected: ExpectedRecords) -> StepMeasurement:
-    """All records, drained by one call in C but for the last one, which is compared."""
-    scan = prepared(context.engine, context.session, "scan")()
+def _scan(
+    context: StepContext, expected: ExpectedRecords, ready: Callable[[], object] = lambda: None
+) -> StepMeasurement:
+    """All records, drained by one call in C but for the last one, which is compared. `ready` is called before it."""
+    preparing, scan = timed(prepared(context.engine, context.session, "scan"))
     existing = expected.next - expected.first
 
     def drain() -> list[Any]:
@@ -156,6 +168,7 @@ def _scan(context: StepContext, expected: ExpectedRecords) -> StepMeasurement:
 
     count = existing + sum(map(len, expected.further))
     before_last = max(count - 1, 0)
+    ready()
     with collector_off(), CallMeter(context.engine) as meter:
         nanoseconds, last = timed(drain)
     if context.does_work and len(last) != min(count, 1):
@@ -165,7 +178,8 @@ def _scan(context: StepContext, expected: ExpectedRecords) -> StepMeasurement:
         _check_versions(expected, *_records(context).named([(bytes(key), bytes(value)) for key, value in last]))
     samples = Samples()
     samples.record(np.array([nanoseconds], np.int64))
-    found = ClientTimings(service=samples, begin=0, end=nanoseconds, usage=meter.usage(nanoseconds / 1e9))
+    used = meter.usage(nanoseconds / 1e9)
+    found = ClientTimings(service=samples, begin=0, end=nanoseconds, usage=used, prepare=preparing)
     return load_control.throughput(found, count, Clients())
 
 

@@ -199,6 +199,7 @@ def facts_of(found: ClientTimings, clients: Clients, *, percentiles: bool = True
     facts: StepFacts = {
         "calls": found.service.count,
         "per_second": found.per_second,
+        "prepare": found.prepare / 1e9,
         "clients": {"threads": clients.threads, "processes": clients.processes},
         "times": {name: samples.to_json(percentiles=percentiles) for name, samples in kinds.items()},
     }

@@ -26,6 +26,7 @@ from dbbench.loadgen.histogram import Samples
 from dbbench.loadgen.job import ClientTimings
 from dbbench.loadgen.kept_calls import EveryCall
 from dbbench.loadgen.loops import Around
+from dbbench.loadgen.loops import timed as by_the_clock
 from dbbench.loadgen.search_calls import NearestSearches, passes
 from dbbench.results.facts import RecallFacts
 from dbbench.results.outcome import Outcome
@@ -96,7 +97,9 @@ def measure(step: NearestStep, context: StepContext) -> StepMeasurement:
     if step.cold:
         return _anew(step, context, timed, effort, tried)
     for again in range(_AGAIN + 1):
-        found, recalls, fault = _timed(step, context, prepare(effort=effort), tuning, timed, again)
+        preparing, run = by_the_clock(partial(prepare, effort=effort))
+        found, recalls, fault = _timed(step, context, run, tuning, timed, again)
+        found.prepare = preparing
         reached = recalls.mean() + _chance(recalls, tried.get(effort or 0)) >= step.target
         if knob is None or effort is None or reached or fault or again == _AGAIN or effort == knob.most:
             break

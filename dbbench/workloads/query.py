@@ -151,6 +151,7 @@ def _under_load(step: QueryStep, context: StepContext) -> StepMeasurement:
         facts |= answer.facts
         return StepMeasurement("time", "s", [0.0], facts=facts, outcome=Outcome.WRONG, detail=answer.wrong)
     compare()
+    facts["prepare"] += measured.facts.get("prepare", 0.0)
     measured = replace(measured, facts={**measured.facts, **facts, **answer.facts})
     return replace(measured, outcome=Outcome.WRONG, detail=answer.wrong) if answer.wrong else measured
 

@@ -38,6 +38,17 @@ RECORDS = suite_text(
     """,
     durability="memory",
 )
+READS = suite_text(
+    "records",
+    "records: {count: 2000, key_bytes: 16, value_bytes: 400}",
+    """
+    - {kind: keyvalue, name: insert, title: Insert, operation: insert, transaction: 1000}
+    - {kind: keyvalue, name: cold, title: Cold, operation: read, order: random, cache: cold}
+    - {kind: keyvalue, name: warm, title: Warm, operation: read, order: random}
+    """,
+    durability="memory",
+    more="charts: [{kind: overview}]",
+)
 #: Compared with the null engine, which takes three rounds.
 COMPARED = ("sqlite+apsw", "duckdb", "duckdb+arrow", "faulty-memoises")
 REST = ("sqlite", "faulty-prefetches", "faulty-claims")
@@ -51,7 +62,7 @@ HASTE = {
         "a thread has a real-time scheduling class",
     ),
 }
-LIES = ("faulty-memoises", "faulty-prefetches", "faulty-claims", "sizes-deleted", *APART, *HASTE)
+LIES = ("faulty-memoises", "faulty-prefetches", "faulty-fetches", "faulty-claims", "sizes-deleted", *APART, *HASTE)
 
 
 @pytest.fixture(scope="module")
@@ -126,6 +137,17 @@ def test_what_was_read_when_it_was_opened_is_not_cold(rows: Rows) -> None:
     assert "lukewarm: the system counted no byte read from storage in a call" in row["detail"]
     assert "; includes " in row["detail"]
     assert row["detail"].endswith(" to open the database; 0 bytes read after that")
+
+
+def test_what_was_read_when_reading_was_prepared_is_not_cold(tmp_path: Path) -> None:
+    with trials_here():
+        rows = summary(run_suite(tmp_path, READS, ("sqlite", "faulty-fetches"), status=0))
+    honest, fetches = (rows["cold", engine]["detail"] for engine in ("sqlite", "faulty-fetches"))
+    assert "lukewarm: the system counted no byte read from storage in a call" in fetches
+    assert fetches.endswith(" to open the database; 0 bytes read after that")
+    assert "lukewarm" not in honest
+    assert "off the clock" not in fetches  # preparing is on it
+    assert {row["verified"] for row in rows.values() if row["engine"] in ("sqlite", "faulty-fetches")} == {"yes"}
 
 
 def test_an_honest_cold_read_reads_in_its_calls(rows: Rows) -> None:

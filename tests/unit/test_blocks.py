@@ -3,6 +3,7 @@
 from functools import partial
 from itertools import count
 from pathlib import Path
+from time import sleep
 from typing import Any, ClassVar
 
 import numpy as np
@@ -13,6 +14,7 @@ from dbbench.engine.base import Setup
 from dbbench.errors import WrongAnswer
 from dbbench.host import machine, page_cache
 from dbbench.host.page_cache import Dropped
+from dbbench.loadgen.key_streams import KeySequence
 from dbbench.report.charts.draw import figures
 from dbbench.report.run_view import view
 from dbbench.suite.dataset import Records
@@ -72,7 +74,7 @@ def test_a_cold_step_restarts_the_engine_once_and_drops_its_files_meanwhile(
     bench: StepContext, monkeypatch: pytest.MonkeyPatch, operation: str
 ) -> None:
     monkeypatch.setattr(page_cache, "drop", lambda _: Kept.log.append("drop") or Dropped(0.0, 10))
-    counts = iter([4_096, 12_288])
+    counts = iter([0, 4_096, 12_288])  # the first is before preparing
     monkeypatch.setattr(cold_start, "read", lambda _: next(counts))
     before = bench.engine
     found = keyvalue.measure(step(operation, cache="cold"), bench)
@@ -90,6 +92,36 @@ def test_opening_belongs_to_a_cold_rate(bench: StepContext, monkeypatch: pytest.
     monkeypatch.setattr(step_context, "perf_counter", partial(next, count(step=1_000.0)))
     (rate,) = keyvalue.measure(step("read", cache="cold"), bench).samples
     assert 0.5 < rate < 1  # 1,000 records in 1,000 seconds and the time that they took
+
+
+@pytest.mark.parametrize("clients", [1, 2])
+@pytest.mark.parametrize("operation", ["read", "update"])
+def test_preparing_belongs_to_a_cold_rate_and_its_reads_do_not(
+    bench: StepContext, monkeypatch: pytest.MonkeyPatch, operation: str, clients: int
+) -> None:
+    monkeypatch.setattr(page_cache, "drop", lambda _: Dropped(0.0, 10))
+    read_so_far = [0]
+    monkeypatch.setattr(cold_start, "read", lambda _: read_so_far[0])
+    original = KeySequence.prepare
+
+    def prepare(self: KeySequence, *how: Any) -> Any:
+        read_so_far[0] += 4_096
+        sleep(0.05)
+        return original(self, *how)
+
+    monkeypatch.setattr(KeySequence, "prepare", prepare)
+    made = step(operation, cache="cold", clients={"threads": clients})
+    found = keyvalue.measure(made, bench)
+    assert found.facts["read_bytes"] == 0
+    assert found.facts["cache"] == ("lukewarm" if operation == "read" else "cold")
+    assert found.facts["opened"] > 0.05
+    assert "prepare" not in found.facts  # it is on the clock
+    assert found.samples[0] < 1_000 / 0.05
+
+
+@pytest.mark.parametrize("operation", ["read", "scan"])
+def test_a_warm_step_says_how_long_it_took_to_prepare(bench: StepContext, operation: str) -> None:
+    assert keyvalue.measure(step(operation), bench).facts["prepare"] > 0
 
 
 @pytest.mark.parametrize(("operation", "cache"), [("read", "lukewarm"), ("update", "cold")])

@@ -5,11 +5,13 @@ from typing import Any
 
 import pytest
 
+from dbbench.analysis.remarks import _prepared_long
 from dbbench.analysis.row import Row
 from dbbench.analysis.summary import possible
 from dbbench.report.remarks import detail
 from dbbench.report.run_view import view
 from dbbench.results.outcome import Outcome
+from dbbench.results.trial import StepResult
 from dbbench.suite.steps.nearest import NearestStep
 from tests.fabricated import MANY, STORES, Fake, fabricate
 
@@ -55,10 +57,19 @@ def test_a_search_of_vectors_takes_longer_than_none() -> None:
 @pytest.mark.parametrize(("seconds", "named"), [(0.9, True), (0.009, False)])
 def test_who_prepares_a_query_for_longer_than_it_calls_it_is_named(tmp_path: Path, seconds: float, named: bool) -> None:
     def prepared(result: dict[str, Any]) -> None:
-        (query,) = (step for step in result["steps"] if step["name"] == "join-1")
-        query["facts"]["prepare"] = seconds
+        for step in result["steps"]:
+            step.setdefault("facts", {})["prepare"] = seconds
 
     run = fabricate(tmp_path / "run", {"sqlite": MANY["sqlite"], "duckdb": MANY["duckdb"]}, rounds=6, change=prepared)
     found = {row.engine: detail(row) for row in view(run).rows if row.step == "join-1" and row.ranked}
     words = "prepared in 900 ms, off the clock: longer than all its calls together"
     assert {engine for engine, text in found.items() if words in text} == ({"sqlite", "duckdb"} if named else set())
+
+
+@pytest.mark.parametrize("calls", [0.8, 1.0])
+@pytest.mark.parametrize("kind", ["times", "objects"])
+def test_the_same_of_calls_by_clients_and_of_objects(kind: str, calls: float) -> None:
+    times = {"service time": {"unit": "ns", "count": 1, "sum": round(calls * 1e9), "min": 1, "max": 1}}
+    facts: Any = {"prepare": 0.9} | ({"times": times, "per_second": 1.0} if kind == "times" else {"objects": 4})
+    step = StepResult(name="s", outcome=Outcome.OK, samples=[calls / 4], facts=facts)
+    assert [remark.amount for remark in _prepared_long([step])] == ([0.9] if calls < 0.9 else [])

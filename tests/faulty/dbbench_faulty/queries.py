@@ -182,6 +182,14 @@ class Prefetches(Faulty):
         self.path.read_bytes()
 
 
+class Fetches(Faulty):
+    """Reads all records when it prepares to read one."""
+
+    class session_class(SQLiteSession):
+        def prepare_read(self, *, snapshot: bool = False) -> Callable[[bytes], bytes | None]:
+            return dict(self.prepare_scan()()).get
+
+
 class Claims(Faulty):
     """Has another cache than its option says."""
 
