@@ -129,10 +129,11 @@ def _alike(manifest: Manifest, results: Sequence[TrialResult]) -> Iterator[str]:
     controls = [name for name, variant in manifest.variants.items() if variant.repeats]
     for result in results:
         if result.engine_name not in controls and (versions := result.engine.get("versions")):
+            settings = result.engine.get("settings", {})
             identity = [
                 manifest.plugin(result.engine_name),
                 versions,
-                result.engine.get("settings"),
+                settings,
                 result.engine.get("tier"),
                 builds.get(result.engine_name, ""),
                 manifest.engines[result.engine_name].get("url"),
@@ -140,6 +141,7 @@ def _alike(manifest: Manifest, results: Sequence[TrialResult]) -> Iterator[str]:
                     option: value
                     for option, value in manifest.options.get(result.engine_name, {}).items()
                     if not (builds.get(result.engine_name) and str(value).startswith("/"))
+                    and str(settings.get(option)) != str(value)  # a default that is spelled out
                 },
             ]
             found.setdefault(json.dumps(identity, sort_keys=True, default=str), {})[result.engine_name] = None

@@ -146,12 +146,14 @@ def test_values_of_a_sweep_that_would_have_one_label_need_their_own(values: str)
 
 
 def test_variants_with_the_same_versions_and_settings_are_named(tmp_path: Path) -> None:
+    """Also if one spells out a default, which is in both's settings."""
     same = replace(MANY["sqlite"], told={"versions": {"SQLite": "3.50"}, "settings": {"cache_mib": 64}})
     other = replace(same, told={"versions": {"SQLite": "3.50"}, "settings": {"cache_mib": 8}})
     known = {"probed": {"engine": "sqlite"}}
     engines = {"sqlite": same, "sqlite@a": replace(same, **known), "sqlite@b": replace(other, **known)}
     more = dict.fromkeys(("sqlite@control", "sqlite@built"), engines["sqlite@a"])
     run = fabricate(tmp_path / "run", {**engines, **more}, rounds=6)
+    run.manifest.options["sqlite@a"] = {"cache_mib": 64}
     run.manifest.variants["sqlite@built"] = VariantFacts(engine="sqlite", build="a folder")
     run.manifest.variants["sqlite@control"] = VariantFacts(engine="sqlite", repeats="sqlite")
     found = [text for text in view(run).warnings if "versions" in text]
