@@ -7,6 +7,7 @@ import os
 import stat
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from itertools import chain
 from pathlib import Path
 
 from dbbench.host import machine
@@ -44,15 +45,15 @@ class Dropped:
         return "" if self.cold else f"{self.resident:.0%} of the files stayed in the system's cache"
 
 
-def drop(directory: Path) -> Dropped:
-    """Write all files under `directory` to the disk and let the system forget their pages.
+def drop(directory: Path, others: Iterable[str] = ()) -> Dropped:
+    """Write all files under `directory`, and `others`, to the disk and let the system forget their pages.
 
     File by file (posix_fadvise); where that is not enough, all of the system's clean pages, which only root may do.
     """
     open_files = tuple(sorted(_held(directory)))
     if not hasattr(os, "posix_fadvise"):
         return Dropped(None, present(directory), open_files)
-    for descriptor in _opened(directory):
+    for descriptor in _opened(chain((path for path, _ in _files(directory)), others)):
         os.fsync(descriptor)  # only clean pages are forgotten
         os.posix_fadvise(descriptor, 0, 0, os.POSIX_FADV_DONTNEED)
     left = resident(directory)
@@ -75,7 +76,7 @@ def resident(directory: Path) -> float | None:
     except (OSError, AttributeError, TypeError):
         return None
     inside, pages = 0, 0
-    for descriptor in _opened(directory):
+    for descriptor in _opened(path for path, _ in _files(directory)):
         status = os.fstat(descriptor)
         # Holes take no page: what is allocated counts, if that is less.
         pages += min(-(-status.st_size // mmap.PAGESIZE), -(-status.st_blocks * 512 // mmap.PAGESIZE))
@@ -103,10 +104,10 @@ def _files(directory: Path) -> Iterator[tuple[str, int]]:
                     yield path, status.st_size
 
 
-def _opened(directory: Path) -> Iterator[int]:
-    """A descriptor of each of them, until the next is asked for."""
-    for path, _ in _files(directory):
-        with contextlib.suppress(FileNotFoundError):
+def _opened(files: Iterable[str]) -> Iterator[int]:
+    """A descriptor of each file that is there, until the next is asked for."""
+    for path in files:
+        with contextlib.suppress(FileNotFoundError, PermissionError):
             descriptor = os.open(path, os.O_RDONLY)
             try:
                 yield descriptor

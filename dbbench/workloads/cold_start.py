@@ -12,11 +12,15 @@ from dbbench.host.page_cache import Dropped
 from dbbench.host.usage import read
 from dbbench.results.facts import StepFacts
 from dbbench.workloads.context import StepContext
-from dbbench.workloads.ondisk import processes
+from dbbench.workloads.ondisk import elsewhere, processes
 
 #: Some honest engines do so too, which replay a log or read ahead when they are opened: it is no lie, but not cold
 #: either.
 NOTHING_READ = "the system counted no byte read from storage in a call: what it needed was in memory once the engine was open, or reads aren't counted here"
+
+#: Calls that read less than this share of what another read had some of it in memory, or that one did other work.
+_SHARE = 0.1
+LESS_READ = "a call read less than a tenth of what another did: some of what it needed may have been in memory"
 
 
 def start_cold(context: StepContext) -> Dropped:
@@ -24,7 +28,8 @@ def start_cold(context: StepContext) -> Dropped:
     directory = context.engine.directory
     dropped = Dropped(0.0)
     if page_cache.present(directory):
-        dropped = context.restart(lambda: page_cache.drop(directory))
+        others = [file.name for file in elsewhere(context.engine)]
+        dropped = context.restart(lambda: page_cache.drop(directory, others))
     if context.does_work and not dropped.bytes:
         raise Unsupported(f"{context.engine.name} keeps no file in its directory, so no call can be cold")
     return dropped
@@ -38,22 +43,28 @@ class ColdCalls:
         self._drops: list[Dropped] = []
         self._opened: list[float] = []
         self._read: list[int] = []
+        self._read_aside: list[int] = []
         self._looked_at: list[psutil.Process] = []
         self._before: int | None = None
 
     @contextmanager
-    def call(self, context: StepContext, dropped: Dropped, opened: float) -> Iterator[None]:
-        """Within it is a call from a cold start; `opened` are the seconds that opening and preparing took."""
-        self._drops.append(dropped)
+    def call(self, context: StepContext, dropped: Dropped, opened: float, *, timed: bool = True) -> Iterator[None]:
+        """Within it is a call from a cold start; `opened` are the seconds that opening and preparing took.
+
+        One that isn't `timed` counts only beside what the others read.
+        """
+        if timed:
+            self._drops.append(dropped)
         if not dropped.bytes:  # a null engine
             yield
             return
-        self._opened.append(opened)
+        if timed:
+            self._opened.append(opened)
         self.ready(context)
         yield
         after = read(self._looked_at)
         if self._before is not None and after is not None:
-            self._read.append(after - self._before)
+            (self._read if timed else self._read_aside).append(after - self._before)
 
     def ready(self, context: StepContext) -> None:
         """Count what is read from now on: what was read before was for preparing."""
@@ -76,6 +87,12 @@ class ColdCalls:
             found["opened"] = mean(self._opened)
         if self._read:
             found["read_bytes"] = round(mean(self._read))
-        if why := warmest.why or (NOTHING_READ if 0 in self._read and not self._write else ""):
+        if why := warmest.why or ("" if self._write else self._little_read()):
             found |= {"cache": "lukewarm", "why": why}
         return found
+
+    def _little_read(self) -> str:
+        if 0 in self._read:
+            return NOTHING_READ
+        most = max((*self._read, *self._read_aside), default=0)
+        return LESS_READ if any(each < most * _SHARE for each in self._read) else ""

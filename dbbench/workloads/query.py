@@ -88,12 +88,11 @@ def _one_by_one(step: QueryStep, context: StepContext) -> StepMeasurement:
                 read_only(context.engine, context.session, on=True)
                 preparing, run = timed(partial(context.prepare_query, context.statement(step), row_count(expected[0])))
                 opening = context.opened + preparing / 1e9
-                if call is Call.TIMED:
-                    reading = cold.call(context, dropped, opening)
-                    opened += opening
+                reading = cold.call(context, dropped, opening, timed=call is Call.TIMED)
+                opened += opening if call is Call.TIMED else 0.0
                 meters[Call.TIMED].look(context.engine)  # another one now
             if call is Call.CHECKED:
-                with context.aside():
+                with context.aside(), reading:
                     answer.compare(run())
                 continue
             with reading, meters[call]:

@@ -73,7 +73,7 @@ def step(operation: str, **more: Any) -> KeyValueStep:
 def test_a_cold_step_restarts_the_engine_once_and_drops_its_files_meanwhile(
     bench: StepContext, monkeypatch: pytest.MonkeyPatch, operation: str
 ) -> None:
-    monkeypatch.setattr(page_cache, "drop", lambda _: Kept.log.append("drop") or Dropped(0.0, 10))
+    monkeypatch.setattr(page_cache, "drop", lambda *_: Kept.log.append("drop") or Dropped(0.0, 10))
     counts = iter([0, 4_096, 12_288])  # the first is before preparing
     monkeypatch.setattr(cold_start, "read", lambda _: next(counts))
     before = bench.engine
@@ -88,7 +88,7 @@ def test_a_cold_step_restarts_the_engine_once_and_drops_its_files_meanwhile(
 
 
 def test_opening_belongs_to_a_cold_rate(bench: StepContext, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(page_cache, "drop", lambda _: Dropped(0.0, 10))
+    monkeypatch.setattr(page_cache, "drop", lambda *_: Dropped(0.0, 10))
     monkeypatch.setattr(step_context, "perf_counter", partial(next, count(step=1_000.0)))
     (rate,) = keyvalue.measure(step("read", cache="cold"), bench).samples
     assert 0.5 < rate < 1  # 1,000 records in 1,000 seconds and the time that they took
@@ -99,7 +99,7 @@ def test_opening_belongs_to_a_cold_rate(bench: StepContext, monkeypatch: pytest.
 def test_preparing_belongs_to_a_cold_rate_and_its_reads_do_not(
     bench: StepContext, monkeypatch: pytest.MonkeyPatch, operation: str, clients: int
 ) -> None:
-    monkeypatch.setattr(page_cache, "drop", lambda _: Dropped(0.0, 10))
+    monkeypatch.setattr(page_cache, "drop", lambda *_: Dropped(0.0, 10))
     read_so_far = [0]
     monkeypatch.setattr(cold_start, "read", lambda _: read_so_far[0])
     original = KeySequence.prepare
@@ -128,7 +128,7 @@ def test_a_warm_step_says_how_long_it_took_to_prepare(bench: StepContext, operat
 def test_a_cold_step_that_read_nothing_was_lukewarm_unless_it_writes(
     bench: StepContext, monkeypatch: pytest.MonkeyPatch, operation: str, cache: str
 ) -> None:
-    monkeypatch.setattr(page_cache, "drop", lambda _: Dropped(0.0, 10))
+    monkeypatch.setattr(page_cache, "drop", lambda *_: Dropped(0.0, 10))
     monkeypatch.setattr(cold_start, "read", lambda _: 4_096)
     found = keyvalue.measure(step(operation, cache="cold"), bench).facts
     assert found["cache"] == cache
@@ -138,7 +138,7 @@ def test_a_cold_step_that_read_nothing_was_lukewarm_unless_it_writes(
 def test_where_nobody_tells_what_was_read_a_cold_step_is_cold(
     bench: StepContext, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(page_cache, "drop", lambda _: Dropped(0.0, 10))
+    monkeypatch.setattr(page_cache, "drop", lambda *_: Dropped(0.0, 10))
     monkeypatch.setattr(cold_start, "read", lambda _: None)
     found = keyvalue.measure(step("read", cache="cold"), bench).facts
     assert found["cache"] == "cold"

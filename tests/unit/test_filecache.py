@@ -49,6 +49,13 @@ def test_what_was_written_is_in_memory_and_after_dropping_it_is_not(files: Path)
     assert 0.4 < again <= 0.6
 
 
+def test_files_elsewhere_are_dropped_too(files: Path) -> None:
+    if machine.file_system(files) in ("tmpfs", "ramfs", "overlay"):
+        pytest.skip(f"{files} is on {machine.file_system(files)}")
+    assert drop(files / "deep", [str(files / "data"), str(files / "gone")]) == Dropped(0.0, BYTES)
+    assert resident(files) == 0
+
+
 def test_a_file_in_memory_stays_there_and_is_called_so(in_memory: Path) -> None:
     (in_memory / "data").write_bytes(bytes(BYTES))
     dropped = drop(in_memory)

@@ -15,6 +15,7 @@ from dbbench.analysis.summary import summarise
 from dbbench.answers.given import by_reference, question
 from dbbench.datasets.cache import Files, materialise
 from dbbench.engine.base import Engine, Session, Setup
+from dbbench.engine.size import File
 from dbbench.errors import NotVerified, Unsupported
 from dbbench.host import page_cache
 from dbbench.host.page_cache import Dropped
@@ -186,8 +187,9 @@ def test_each_cold_call_has_an_engine_of_its_own_and_no_warm_up(
 ) -> None:
     made = bench()
     first = made.engine
-    monkeypatch.setattr(page_cache, "drop", lambda directory: first.log.append(("drop",)) or Dropped(0.01, 5000))  # type: ignore[attr-defined]
-    counts = iter([0, 4_096, 4_096, 12_288])
+    monkeypatch.setattr(page_cache, "drop", lambda *_: first.log.append(("drop",)) or Dropped(0.01, 5000))  # type: ignore[attr-defined]
+    monkeypatch.setattr("random.SystemRandom.randrange", lambda *_: 2)  # the checked call is the last
+    counts = iter([0, 4_096, 4_096, 12_288, 0, 20_480])
     monkeypatch.setattr(cold_start, "read", lambda _: next(counts))
     measured = query.measure(QueryStep.model_validate(COLD | {"iterations": 2}), made)
     once = ["close session", "close", "drop", "open", "only reads", "prepare", "run"]
@@ -200,9 +202,19 @@ def test_each_cold_call_has_an_engine_of_its_own_and_no_warm_up(
     assert measured.facts["opened"] > 0
 
 
+def test_files_elsewhere_are_dropped_before_a_cold_call(
+    bench: Callable[..., StepContext], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    dropped = list[str]()
+    monkeypatch.setattr(cold_start, "elsewhere", lambda _: [File("/elsewhere/data", "other", 1, 1)])
+    monkeypatch.setattr(page_cache, "drop", lambda _, others: dropped.extend(others) or Dropped(0.0, 5000))
+    query.measure(QueryStep.model_validate(COLD | {"iterations": 1}), bench())
+    assert dropped == ["/elsewhere/data"] * 2  # before the timed call, and before the one that is checked
+
+
 def test_opening_belongs_to_a_cold_figure(bench: Callable[..., StepContext], monkeypatch: pytest.MonkeyPatch) -> None:
     """What an engine reads ahead of a cold call gains it nothing."""
-    monkeypatch.setattr(page_cache, "drop", lambda _: Dropped(0.0, 5000))
+    monkeypatch.setattr(page_cache, "drop", lambda *_: Dropped(0.0, 5000))
     monkeypatch.setattr(step_context, "perf_counter", partial(next, count(step=1_000.0)))
     measured = query.measure(QueryStep.model_validate(COLD | {"iterations": 2}), bench())
     assert all(1_000 < sample < 2_000 for sample in measured.samples)
@@ -212,7 +224,7 @@ def test_a_text_is_made_before_the_clock(bench: Callable[..., StepContext], monk
     order: list[str] = []
     monkeypatch.setattr(query, "timed", lambda call: (order.append("clock"), timed(call))[1])
     monkeypatch.setattr(StepContext, "statement", lambda *_: order.append("text") or "SELECT 1")
-    monkeypatch.setattr(page_cache, "drop", lambda _: Dropped(0.0, 5000))
+    monkeypatch.setattr(page_cache, "drop", lambda *_: Dropped(0.0, 5000))
     query.measure(QueryStep.model_validate(COLD | {"iterations": 1}), bench())
     assert order[:4] == ["text", "clock"] * 2
 
@@ -220,19 +232,37 @@ def test_a_text_is_made_before_the_clock(bench: Callable[..., StepContext], monk
 def test_a_call_that_read_nothing_makes_the_step_lukewarm(
     bench: Callable[..., StepContext], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(page_cache, "drop", lambda _: Dropped(0.0, 5000))
-    counts = iter([0, 4_096, 4_096, 4_096])
+    monkeypatch.setattr(page_cache, "drop", lambda *_: Dropped(0.0, 5000))
+    monkeypatch.setattr("random.SystemRandom.randrange", lambda *_: 2)  # the checked call is the last
+    counts = iter([0, 4_096, 4_096, 4_096, 0, 4_096])
     monkeypatch.setattr(cold_start, "read", lambda _: next(counts))
     facts = query.measure(QueryStep.model_validate(COLD | {"iterations": 2}), bench()).facts
     assert facts["cache"] == "lukewarm"
     assert facts["why"].startswith("the system counted no byte read from storage in a call")
 
 
+@pytest.mark.parametrize(
+    ("read", "cache"), [((40_960, 4_096, 40_960), "cold"), ((45_056, 4_096, 45_056), "lukewarm"), ((4_096, 4_096, 45_056), "lukewarm")]
+)  # fmt: skip
+def test_a_call_that_read_much_less_than_another_makes_the_step_lukewarm(
+    bench: Callable[..., StepContext], monkeypatch: pytest.MonkeyPatch, read: tuple[int, ...], cache: str
+) -> None:
+    """Also less than the call that is checked, which is the last here, and in no figure."""
+    monkeypatch.setattr(page_cache, "drop", lambda *_: Dropped(0.0, 5000))
+    monkeypatch.setattr("random.SystemRandom.randrange", lambda *_: 2)
+    counts = iter([count for each in read for count in (0, each)])
+    monkeypatch.setattr(cold_start, "read", lambda _: next(counts))
+    facts = query.measure(QueryStep.model_validate(COLD | {"iterations": 2}), bench()).facts
+    assert facts["cache"] == cache
+    assert facts["read_bytes"] == sum(read[:2]) // 2
+    assert (facts.get("why") == cold_start.LESS_READ) is (cache == "lukewarm")
+
+
 def test_one_call_that_was_not_cold_makes_the_step_lukewarm(
     bench: Callable[..., StepContext], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     shares = iter([0.0, 0.5, 0.5, 0.01])  # of three timed calls and one that is compared
-    monkeypatch.setattr(page_cache, "drop", lambda directory: Dropped(next(shares), 5000))
+    monkeypatch.setattr(page_cache, "drop", lambda *_: Dropped(next(shares), 5000))
     facts = query.measure(QueryStep.model_validate(COLD | {"iterations": 3}), bench()).facts
     assert facts["cache"] == "lukewarm"
     assert facts["why"] == "50% of the files stayed in the system's cache"

@@ -5,6 +5,7 @@ import subprocess
 import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import count
+from pathlib import Path
 from typing import Any, ClassVar
 
 from dbbench.engine import Rows
@@ -180,6 +181,32 @@ class Prefetches(Faulty):
     def open(self) -> None:
         super().open()
         self.path.read_bytes()
+
+
+class Held(Faulty):
+    """Keeps answers in the process when it is closed, and reads a page of a file in each call so as to look cold."""
+
+    answers: ClassVar[dict[object, list[Any]]] = {}
+
+    class session_class(SQLiteSession):
+        def prepare_query(self, sql: str) -> Callable[[], Rows]:
+            run, ((_, _, path), *_) = super().prepare_query(sql), self.execute("PRAGMA database_list").fetchall()
+
+            def answer() -> Rows:
+                with open(f"{path}.page", "rb") as page:
+                    page.read(1)
+                key = sql, path, os.stat(path).st_mtime_ns
+                if key not in Held.answers:
+                    Held.answers[key] = list(run())
+                return Held.answers[key]
+
+            return answer
+
+    def open(self) -> None:
+        super().open()
+        page = Path(f"{self.path}.page")
+        if not page.exists():
+            page.write_bytes(bytes(4096))
 
 
 class Fetches(Faulty):
