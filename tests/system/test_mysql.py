@@ -195,6 +195,15 @@ def test_commits_outlive_the_process_alone_where_the_binary_log_is_not_synced(op
 
 
 @pytest.mark.parametrize("name", ENGINES)
+def test_a_private_server_answers_with_the_options_that_it_was_given(name: str, opened: Opened) -> None:
+    given = {"log_file_size_mib": 37, "sort_buffer_kib": 333}
+    engine = opened(name, Tier.MEMORY, **given)
+    session = engine.connect()
+    found = {each: int(fetch(session, query)[0][0]) for each, query in engine.option_queries.items()}
+    assert found == given
+
+
+@pytest.mark.parametrize("name", ENGINES)
 def test_a_private_server_takes_local_files_only_while_it_loads(name: str, opened: Opened) -> None:
     engine = opened(name, Tier.POWER)
     engine.create({"Notes": NOTES})

@@ -112,6 +112,17 @@ def test_pages_that_may_be_torn_promise_less(server: SQLEngine, opened: Opened) 
         server.session.execute("SELECT pg_reload_conf()")
 
 
+@pytest.mark.parametrize("name", ENGINES)
+def test_a_private_server_answers_with_the_options_that_it_was_given(name: str, opened: Opened) -> None:
+    given: dict[str, Any] = {"max_parallel_workers_per_gather": 3, "max_connections": 50, "jit": "off"}
+    sizes = {"shared_buffers": 33, "work_mem": 5, "maintenance_work_mem": 77, "effective_cache_size": 1025}
+    given |= {f"{each}_mib": number for each, number in {**sizes, "max_wal_size": 100}.items()}
+    engine = opened(name, Tier.MEMORY, **given)
+    session = engine.connect()
+    found = {each: str(fetch(session, query)[0][0]) for each, query in engine.option_queries.items()}
+    assert found == {each: str(value) for each, value in given.items()}
+
+
 @pytest.mark.parametrize(("commits", "given"), [("on", Tier.POWER), ("local", Tier.POWER), ("off", Tier.MEMORY)])
 def test_a_server_gives_the_tier_that_it_is_set_to(
     commits: str, given: Tier, server: SQLEngine, opened: Opened

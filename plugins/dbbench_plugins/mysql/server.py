@@ -152,6 +152,11 @@ class MySQLServer(ClientServer):
         Tier.MEMORY: {"innodb_flush_log_at_trx_commit": 0},
     }
     sync_queries: ClassVar = {"innodb_flush_log_at_trx_commit": "SELECT @@GLOBAL.innodb_flush_log_at_trx_commit"}
+    # The server may round the size of the buffer pool, and allow fewer connections than it was asked for.
+    option_queries: ClassVar = {
+        "log_file_size_mib": "SELECT @@GLOBAL.innodb_log_file_size DIV 1048576",
+        "sort_buffer_kib": "SELECT @@GLOBAL.sort_buffer_size DIV 1024",
+    }
 
     def raw(self, address: Address) -> Any:
         """A connection of the driver: autocommit, utf8mb4, LOAD DATA LOCAL allowed."""

@@ -157,9 +157,14 @@ class PostgreSQLServer(ClientServer):
         "synchronous_commit": "SELECT CASE current_setting('synchronous_commit', true) WHEN 'off' THEN 'off' ELSE 'on' END",
     }
     option_queries: ClassVar = {
-        "shared_buffers_mib": "SELECT pg_size_bytes(current_setting('shared_buffers')) / 1048576",
-        "work_mem_mib": "SELECT pg_size_bytes(current_setting('work_mem')) / 1048576",
-        "jit": "SELECT current_setting('jit')",
+        **{
+            f"{name}_mib": f"SELECT pg_size_bytes(current_setting('{name}')) / 1048576"
+            for name in ("shared_buffers", "work_mem", "maintenance_work_mem", "effective_cache_size", "max_wal_size")
+        },
+        **{
+            name: f"SELECT current_setting('{name}')"
+            for name in ("jit", "max_parallel_workers_per_gather", "max_connections")
+        },
     }
 
     #: A URL for libpq, once it is open.
