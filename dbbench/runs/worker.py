@@ -43,7 +43,7 @@ from dbbench.loadgen.clients import drive
 from dbbench.message import clean
 from dbbench.results import crash_checks, trial_files
 from dbbench.results.crash_checks import Subject
-from dbbench.results.facts import ALL_THERE
+from dbbench.results.facts import ALL_THERE, StepFacts
 from dbbench.results.outcome import DID_NOTHING, FELL_SHORT, UNVERIFIED, Outcome, described
 from dbbench.results.trial import StepResult
 from dbbench.runs import copies, strace, watched
@@ -56,7 +56,7 @@ from dbbench.suite.model import Tier
 from dbbench.suite.steps import AnyStep
 from dbbench.suite.steps.query import QueryStep
 from dbbench.workloads import after, ondisk, promises, workload
-from dbbench.workloads.context import StepContext
+from dbbench.workloads.context import StepContext, StepMeasurement
 from dbbench.workloads.known import group
 from dbbench.workloads.nearest import refuse_metric
 
@@ -402,24 +402,7 @@ class Worker:
             peak = max((peak_memory() or 0) + resident(others), context.peak)
             self.record.peak_memory = max(peak, self.record.peak_memory or 0)
             if work.check and measured.outcome is not Outcome.WRONG:
-                seen = ALL_THERE
-                if wants_copy and self.setup.url:  # before another session is opened
-                    seen = self._seen_anew(step, context)
-                result = self._checked(work.check, step, context, result)
-                floor = promises.floor(step, context, measured, used) if result.verified else promises.Floor()
-                if floor.fault:
-                    context.data.unverified.add(step.name)
-                    result = result.model_copy(
-                        update={"verified": False, "detail": _and(result.detail, f"no rank: {floor.fault}")}
-                    )
-                elif floor.unknown and self.order.trial.round == 1:
-                    result = result.model_copy(update={"facts": {**result.facts, "syncs": floor.unknown}})
-                if wants_copy:
-                    seen = seen if self.setup.url else self._seen_anew(step, context)
-                    result = result.model_copy(update={"facts": {**result.facts, "copy": seen}})
-                if result.verified and seen != ALL_THERE and self.not_copied not in copies.LIMITS:
-                    unseen = f"a new process couldn't look for acknowledged commits: {seen}"
-                    self.record.no_rank = self.record.no_rank or unseen
+                result = self._compared(step, context, measured, used, result, wants_copy=wants_copy)
             if measured.unit == "s" and measured.value is not None and measured.outcome is not Outcome.WRONG:
                 context.data.timed[step.name] = result
         except Exception as exc:
@@ -433,6 +416,38 @@ class Worker:
         copies.remove(self.setup.directory)  # of a step that was not checked
         forget_peak()
         return result.model_copy(update={"elapsed": time.perf_counter() - started})
+
+    def _compared(
+        self,
+        step: AnyStep,
+        context: StepContext,
+        measured: StepMeasurement,
+        used: Reading,
+        result: StepResult,
+        *,
+        wants_copy: bool,
+    ) -> StepResult:
+        """The result of a step after all that is looked at when it has ended. Raises WrongAnswer."""
+        check = self.workloads[step.kind].check
+        assert check is not None
+        seen = ALL_THERE
+        if wants_copy and self.setup.url:  # before another session is opened
+            seen = self._seen_anew(step, context)
+        result = self._checked(check, step, context, result)
+        floor = promises.floor(step, context, measured, used) if result.verified else promises.Floor()
+        facts: StepFacts = {}
+        if floor.fault:
+            context.data.unverified.add(step.name)
+            faulted = {"verified": False, "detail": _and(result.detail, f"no rank: {floor.fault}")}
+            result = result.model_copy(update=faulted)
+        elif floor.unknown and self.order.trial.round == 1:
+            facts["syncs"] = floor.unknown
+        if wants_copy:
+            facts["copy"] = seen = seen if self.setup.url else self._seen_anew(step, context)
+        if result.verified and seen != ALL_THERE and self.not_copied not in copies.LIMITS:
+            unseen = f"a new process couldn't look for acknowledged commits: {seen}"
+            self.record.no_rank = self.record.no_rank or unseen
+        return result.model_copy(update={"facts": {**result.facts, **facts}})
 
     def _checked(
         self, check: Callable[..., None], step: AnyStep, context: StepContext, result: StepResult
