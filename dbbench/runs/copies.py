@@ -35,12 +35,8 @@ _FORK = multiprocessing.get_context("fork")
 VARIABLE = "DBBENCH_COPIES"
 #: Larger folders, and ones of more files, take too long to copy. A PostgreSQL of ten tables has some 1,000 files.
 _MOST_BYTES, _MOST_FILES = 2**28, 4_000
-#: Why these aren't copied, or not looked at by another process.
-LIMITS = TOO_LARGE, TOO_MANY, ALONE = (
-    "the folder is too large",
-    "the folder has too many files",
-    "no other process can open it",
-)
+#: Why these aren't copied.
+LIMITS = TOO_LARGE, TOO_MANY = "the folder is too large", "the folder has too many files"
 #: Of GNU's cp; others have no such options.
 _OPTIONS = ("--reflink=auto", "--sparse=always")
 #: Files of a server that runs; in a copy none does.

@@ -209,9 +209,7 @@ class Worker:
         In a copy of the engine's folder right after the step's last call, where the engine promises that a commit
         outlives its process; at a URL as a second client.
         """
-        self.not_copied = None
-        if engine.url:
-            self.not_copied = copies.ALONE if engine.info().concurrency.processes == 1 else ""
+        self.not_copied = "" if engine.url else None
         promised = does_work(engine) and (engine.url or engine.info().tier is not Tier.MEMORY)
         return bool(promised) and step.name in self.order.copied and self.copies.offered
 
@@ -223,6 +221,11 @@ class Worker:
     def _seen_anew(self, step: AnyStep, context: StepContext) -> str:
         """What a new process sees of a step's commits, or why it can't look. Raises WrongAnswer."""
         return f"not copied: {self.not_copied}" if self.not_copied else self._check_the_copy(step, context)
+
+    def _may_be_unseen(self, seen: str, engine: Engine) -> bool:
+        """Whether honest engines' commits can't be looked for either: their folders are large, or only one may open."""
+        alone = bool(engine.url) and engine.info().concurrency.processes == 1
+        return self.not_copied in copies.LIMITS or (alone and seen.startswith("not opened"))
 
     def _check_the_copy(self, step: AnyStep, context: StepContext) -> str:
         """Check the copy in a new process, and return the result. Raises WrongAnswer.
@@ -444,7 +447,7 @@ class Worker:
             facts["syncs"] = floor.unknown
         if wants_copy:
             facts["copy"] = seen = seen if self.setup.url else self._seen_anew(step, context)
-        if result.verified and seen != ALL_THERE and self.not_copied not in copies.LIMITS:
+        if result.verified and seen != ALL_THERE and not self._may_be_unseen(seen, context.engine):
             unseen = f"a new process couldn't look for acknowledged commits: {seen}"
             self.record.no_rank = self.record.no_rank or unseen
         return result.model_copy(update={"facts": {**result.facts, **facts}})

@@ -6,6 +6,7 @@ import shutil
 import sys
 from collections.abc import Callable, Sequence
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any, ClassVar
 from unittest.mock import Mock
 
@@ -14,6 +15,7 @@ import pytest
 
 from dbbench.datasets.cache import Files
 from dbbench.engine import registry
+from dbbench.engine.traits import Concurrency
 from dbbench.engine.urls import VARIABLE
 from dbbench.errors import NotVerified, RunError, ServerFailed, WrongAnswer
 from dbbench.host import atomic_json, plain_file, processes
@@ -322,6 +324,30 @@ def test_a_copy_that_is_not_checked_is_removed(tmp_path: Path, monkeypatch: pyte
     (step,) = recorded(tmp_path, plugin="sqlite")["steps"]
     assert (step["outcome"], step["detail"]) == ("wrong", "records are missing")
     assert not (tmp_path / "work" / "copy").exists()
+
+
+@pytest.mark.parametrize(
+    ("why", "lost"), [(copies.TOO_LARGE, False), (copies.TOO_MANY, False), ("cp: Permission denied", True)]
+)
+def test_folders_that_are_not_copied_take_the_rank_unless_they_are_large(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, why: str, *, lost: bool
+) -> None:
+    monkeypatch.setattr(AskedCopies, "offered", True)
+    monkeypatch.setattr(AskedCopies, "take", lambda _: why)
+    assert bool(recorded(tmp_path, plugin="sqlite")["no_rank"]) is lost
+
+
+@pytest.mark.parametrize(("processes", "lost"), [(1, False), (None, True)])
+def test_a_database_at_a_url_that_only_one_process_opens_keeps_its_rank(
+    tmp_path: Path, *, processes: int | None, lost: bool
+) -> None:
+    order(tmp_path)
+    worker, said = Worker(tmp_path), "not opened: it is locked"
+    engine: Any = SimpleNamespace(
+        url="a://b", info=lambda: SimpleNamespace(concurrency=Concurrency(processes=processes))
+    )
+    assert worker._may_be_unseen(said, engine) is not lost
+    assert not worker._may_be_unseen("not checked: OSError", engine)
 
 
 def test_commits_that_are_missing_beside_files_elsewhere_take_the_rank(
