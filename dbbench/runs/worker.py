@@ -114,10 +114,10 @@ class Worker:
             gc.freeze()
             try:
                 sized = any(step.kind == "size" for step in self.scenario.steps)
-                self.empty = ondisk.by_role(self.engine) if sized else {}
+                self.empty = ondisk.sizes(self.engine) if sized else {}
                 self._make_tables(self.engine)
                 if sized:  # some systems make theirs with the first transaction, and blocks have their data by now
-                    self.empty["other"] = ondisk.by_role(self.engine).get("other", 0)
+                    self.empty |= {kind: n for kind, n in ondisk.sizes(self.engine).items() if kind[0] == "other"}
                 with self._entered():
                     self._run_steps(self.engine)
                 self.engine.remove(self.tables)

@@ -6,6 +6,7 @@ otherwise at once. A sample is read by its keys.
 
 import re
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from itertools import islice
 from random import SystemRandom
 from typing import Any
@@ -33,6 +34,10 @@ _SAMPLE, _FROM = 512, 16
 _INDEX = re.compile(r"\s*CREATE\s+(UNIQUE\s+)?INDEX\b", re.IGNORECASE)
 #: An update of a table.
 _UPDATE = re.compile(r"\s*UPDATE\s+(\w+)\s+SET\b", re.IGNORECASE)
+
+#: A statement that takes no value away, unless it has any of the others.
+_ADDS = re.compile(r"\s*(SELECT|INSERT)\b", re.IGNORECASE)
+_TAKES = re.compile(r";|\b(CONFLICT|DELETE|DUPLICATE|OVERWRITE|REPLACE)\b", re.IGNORECASE)
 
 #: What of a batch is compared.
 Part = Callable[[pa.RecordBatch], pa.RecordBatch]
@@ -140,7 +145,9 @@ def let_go(context: StepContext, step: StatementStep) -> dict[str, str]:
     if step.adds and step.adds.table not in context.data.left_by and isinstance(context.engine, SQLEngine):
         with context.base_session() as (engine, session):
             context.data.rows[step.adds.table] = int(_count(_sql_engine(engine), session, step.adds.table))
-    context.data.texts.append(step.dialects.get(context.engine.info().dialect, step.sql))
+    text = step.dialects.get(context.engine.info().dialect, step.sql)
+    context.data.texts.append(text)
+    _touch(context, text)
     named = {step.adds.table} if step.adds else words_of(context.statement(step))
     if _INDEX.match(step.sql):
         return {}
@@ -156,10 +163,29 @@ def let_go(context: StepContext, step: StatementStep) -> dict[str, str]:
 def forget(context: StepContext, texts: Sequence[str]) -> None:
     """Forget what is in the tables that some statements name: they may change them."""
     context.data.texts += texts
+    for text in texts:
+        _touch(context, text)
     for name in {word for sql in texts for word in words_of(sql)} & set(context.tables):
         context.data.left_by.pop(name, None)
         context.data.updated.pop(name, None)
         context.data.rows.pop(name, None)
+
+
+def _touch(context: StepContext, text: str) -> None:
+    """Note which columns may not have their values any more after a statement: all that it names, but for some."""
+    from dbbench.answers.rewrite import assigned  # a parser: not before there is something to parse
+
+    words, untouched = words_of(text.upper()), context.data.untouched
+    if _INDEX.match(text) or (_ADDS.match(text) and not _TAKES.search(text)):
+        return
+    changed = None
+    if (update := _UPDATE.match(text)) and ";" not in text:
+        words = {update[1].upper()}
+        with suppress(ValueError):
+            changed = assigned(text, context.tables)
+    for name in untouched:
+        if name.upper() in words:
+            untouched[name] = {key for key in untouched[name] if changed is not None and key.upper() not in changed}
 
 
 def note_added(context: StepContext, step: StatementStep, calls: int, known: Mapping[str, str]) -> None:

@@ -6,7 +6,7 @@ changes with every step, is what later steps and their checks may rely on.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, nullcontext, suppress
 from dataclasses import dataclass, field, fields
 from pathlib import Path
@@ -25,7 +25,6 @@ from dbbench.datasets.vectors import VectorSet
 from dbbench.engine.base import Engine, Session, Setup
 from dbbench.engine.null import does_work, query_of
 from dbbench.engine.offered import read_only
-from dbbench.engine.size import FileRole
 from dbbench.engine.sql.session import SQLEngine
 from dbbench.errors import Unsupported
 from dbbench.host.metric import BaseUnit, Usage
@@ -42,7 +41,7 @@ from dbbench.suite.steps.base import Clients, Step
 from dbbench.suite.steps.sql import SqlStep
 from dbbench.suite.steps.statement import Check
 from dbbench.suite.steps.transaction import Invariant
-from dbbench.workloads.ondisk import others
+from dbbench.workloads.ondisk import Kind, others
 from dbbench.workloads.searches import Tried
 
 T = TypeVar("T")
@@ -68,6 +67,8 @@ class Leaves:
 
     #: Table -> number of its rows.
     rows: Mapping[str, int] = field(default_factory=dict)
+    #: Table into which a load has put rows of the dataset -> its columns.
+    loaded: Mapping[str, Iterable[str]] = field(default_factory=dict)
     #: Tables that hold exactly the rows of the dataset.
     filled: Sequence[str] = ()
     records: ExpectedRecords | None = None
@@ -88,6 +89,8 @@ class StepsSoFar:
     added: dict[str, list[Added]] = field(default_factory=dict)
     #: Tables that were known before updates -> the last of these steps, and their texts.
     updated: dict[str, tuple[str, tuple[str, ...]]] = field(default_factory=dict)
+    #: Loaded table -> columns whose values no statement may have deleted or set: the least that is there.
+    untouched: dict[str, set[str]] = field(default_factory=dict)
     #: Texts of statements that may have changed tables.
     texts: list[str] = field(default_factory=list)
     #: Queries whose answer is no longer known -> why.
@@ -114,6 +117,7 @@ class StepsSoFar:
         leaves = measured.leaves
         self.rows.update(leaves.rows)
         self.left_by.update(dict.fromkeys(leaves.filled, step.name))
+        self.untouched.update((name, {*columns}) for name, columns in leaves.loaded.items())
         self.numbers[step.name] = leaves.numbers
         if leaves.records is not None:
             self.records_before, self.expected_records = self.expected_records, leaves.records
@@ -145,8 +149,8 @@ class StepContext:
     texts: TextSet | None = None
     #: The arguments to make the engine again; None if it is never restarted.
     setup: Setup | None = None
-    #: File role -> bytes in the database before its tables are made; of `other`, after. Empty without a size step.
-    empty: Mapping[FileRole, int] = field(default_factory=dict)
+    #: Bytes of files by kind before tables are made; of `other`, after. Empty without a size step.
+    empty: Mapping[Kind, int] = field(default_factory=dict)
     #: The run's round, from 1.
     round: int = 1
     last_round: bool = False

@@ -72,7 +72,7 @@ def _load(step: LoadStep, context: StepContext, engine: Engine, session: Session
         "s",
         [seconds],
         facts=facts,
-        leaves=Leaves(rows, filled, absent=left_out),
+        leaves=Leaves(rows, {name: table.columns for name, table in context.tables.items()}, filled, absent=left_out),
         usage=meter.usage(seconds),
         commits=1,
     )

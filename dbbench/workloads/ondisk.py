@@ -6,6 +6,7 @@ children; what a server at a URL keeps.
 
 import contextlib
 import os
+import re
 import stat
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
@@ -20,6 +21,8 @@ from dbbench.host.processes import descendants
 #: Of more files than these a result keeps the sums of folders.
 _FEW = 100
 _Inode = tuple[int, int]
+#: A role, and a name without numbers.
+Kind = tuple[FileRole, str]
 
 
 def on_disk(engine: Engine) -> Size:
@@ -31,23 +34,24 @@ def on_disk(engine: Engine) -> Size:
     return reported if engine.url else replace(reported, files=_files(engine))
 
 
-def by_role(engine: Engine) -> dict[FileRole, int]:
-    """Bytes of all files by what they are for. Nothing at a URL, where no file is seen."""
-    return {} if engine.url else summed_by_role(_files(engine))
+def sizes(engine: Engine) -> dict[Kind, int]:
+    """Bytes of all files by what tells them apart. Nothing at a URL, where no file is seen."""
+    return {} if engine.url else by_kind(_files(engine))
 
 
-def summed_by_role(files: Iterable[File]) -> dict[FileRole, int]:
-    """Sum bytes of files by what they are for."""
-    found: dict[FileRole, int] = {}
+def by_kind(files: Iterable[File]) -> dict[Kind, int]:
+    """Sum bytes of files by role and name without numbers: a restart numbers some anew."""
+    found: dict[Kind, int] = {}
     for file in files:
-        found[file.role] = found.get(file.role, 0) + file.apparent
+        kind = file.role, re.sub(r"\d+", "", file.name)
+        found[kind] = found.get(kind, 0) + file.apparent
     return found
 
 
 def _files(engine: Engine) -> tuple[File, ...]:
     seen: set[_Inode] = set()
     files = [replace(file, role=engine.file_role(file.name)) for file in _in_folder(engine.directory, seen)]
-    return tuple(_summed(files) + outside(engine, seen))
+    return tuple(files + outside(engine, seen))
 
 
 def elsewhere(engine: Engine) -> list[File]:
@@ -70,15 +74,17 @@ def outside(engine: Engine, seen: set[_Inode]) -> list[File]:
     return [replace(file, role="reserved") if engine.file_role(file.name) == "reserved" else file for file in files]
 
 
-def _summed(files: list[File]) -> list[File]:
+def summed(files: Iterable[File]) -> list[File]:
+    """Files by their names; of more than a few the sums of folders and roles."""
+    files = sorted(files, key=lambda file: file.name)
     if len(files) <= _FEW:
-        return sorted(files, key=lambda file: file.name)
+        return files
     folders: dict[tuple[str, str], File] = {}
     for file in files:
         folder = os.path.dirname(file.name) or "."
         old = folders.get((folder, file.role), File(folder, file.role, 0, 0))
-        summed = replace(old, apparent=old.apparent + file.apparent, allocated=old.allocated + file.allocated)
-        folders[folder, file.role] = summed
+        both = replace(old, apparent=old.apparent + file.apparent, allocated=old.allocated + file.allocated)
+        folders[folder, file.role] = both
     return [folders[key] for key in sorted(folders)]
 
 

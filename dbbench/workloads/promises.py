@@ -97,7 +97,8 @@ def floor(step: AnyStep, context: StepContext, measured: StepMeasurement, used: 
     few_waits = enough and waits is not None and waits < commits * SHARE
     few_bytes = enough and written is not None and written < commits * PAGE * SHARE
     whole = isinstance(step, LoadStep) and step.share == 1 and written is not None
-    least = too_few(context.files, context.tables, written) if whole and written is not None else 0
+    columns = {name: table.columns.keys() for name, table in context.tables.items()}
+    least = too_few(context.files, columns, written) if whole and written is not None else 0
     unknown = ""
     if not (whole or (enough and waits is not None)):
         unknown = f"fewer than {_COMMITS} commits" if not enough else "waits for the disk can't be told from others"

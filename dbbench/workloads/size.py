@@ -2,10 +2,11 @@
 
 import os
 from collections.abc import Mapping
+from dataclasses import replace
 
-from dbbench.datasets.compressed import too_few, too_few_of_records
+from dbbench.datasets.compressed import too_few, too_few_of_records, too_few_of_vectors
 from dbbench.engine.offered import prepared
-from dbbench.engine.size import FileRole, Size
+from dbbench.engine.size import Size
 from dbbench.engine.sql.dialect import RECORD_TABLE
 from dbbench.errors import WrongAnswer
 from dbbench.host import page_cache
@@ -14,7 +15,7 @@ from dbbench.results.facts import StepFacts
 from dbbench.suite.steps.size import SizeStep
 from dbbench.workloads import after
 from dbbench.workloads.context import StepContext, StepMeasurement
-from dbbench.workloads.ondisk import on_disk, summed_by_role
+from dbbench.workloads.ondisk import Kind, by_kind, on_disk, summed
 
 
 def measure(step: SizeStep, context: StepContext) -> StepMeasurement:
@@ -24,7 +25,8 @@ def measure(step: SizeStep, context: StepContext) -> StepMeasurement:
     flush, _ = timed(context.engine.flush)
     size = on_disk(context.engine)
     expected = context.data.expected_records
-    shares = parts(size, context.empty)
+    elsewhere = [file for file in size.files if os.path.isabs(file.name)]
+    shares = _counted(context, size)
     facts: StepFacts = {
         "before_flush": before.total,
         "flush_seconds": flush / 1e9,
@@ -35,13 +37,12 @@ def measure(step: SizeStep, context: StepContext) -> StepMeasurement:
         "rows": sum(context.data.rows.values()) + expected.next - expected.first + sum(map(len, expected.further)),
         "files": [
             {"name": file.name, "part": file.role, "apparent": file.apparent, "allocated": file.allocated}
-            for file in size.files
+            for file in (*summed(file for file in size.files if file not in elsewhere), *elsewhere)
         ],
     }
-    if elsewhere := [file for file in size.files if os.path.isabs(file.name)]:
+    if elsewhere:
         facts["outside"] = {"bytes": sum(file.apparent for file in elsewhere), "files": [f.name for f in elsewhere]}
-    cost = size.total - shares["reserved"] - shares["empty"]
-    return StepMeasurement("data size", "B", [float(cost)], facts=facts)
+    return StepMeasurement("data size", "B", [float(_cost(shares))], facts=facts)
 
 
 def _compact(context: StepContext) -> float:
@@ -55,22 +56,47 @@ def _compact(context: StepContext) -> float:
 
 
 def _too_few(context: StepContext, total: int) -> int:
-    """Return the fewest bytes that what was loaded could take, if `total` is less; else 0."""
+    """Return the fewest bytes that what is left of the data could take, if `total` is less; else 0."""
+    if context.engine.url or not context.does_work:
+        return 0
+    data = context.data
     if context.records:
-        expected = context.data.expected_records
-        return too_few_of_records(context.records, expected.next - expected.first, total)
-    return too_few(context.files, context.data.left_by, total)
+        expected = data.expected_records
+        count = expected.next - expected.first + sum(map(len, expected.further))
+        return too_few_of_records(context.records, count, total)
+    if context.vectors:
+        return too_few_of_vectors(context.files, data.rows.get("vectors", 0), total)
+    return too_few(context.files, data.untouched, total, data.absent)
 
 
-def parts(size: Size, empty: Mapping[FileRole, int]) -> dict[str, int]:
-    """Bytes of a size by what they are for; they add up to its total. `empty` are those of the database without tables.
+def _counted(context: StepContext, size: Size) -> dict[str, int]:
+    """Parts of a size. Where new pages alone can't hold what was loaded, those that were there count, then logs, too.
+
+    Few rows fit into what an empty database has; or somebody has made that large, or calls the data a log.
+    """
+    found = parts(size, context.empty)
+    if _too_few(context, _cost(found)):
+        found = parts(size, {})
+    if _too_few(context, _cost(found)):
+        files = (replace(file, role="journal") if file.role == "reserved" else file for file in size.files)
+        found = parts(replace(size, files=tuple(files)), {})
+    return found
+
+
+def _cost(shares: Mapping[str, int]) -> int:
+    return sum(shares.values()) - shares["reserved"] - shares["empty"]
+
+
+def parts(size: Size, empty: Mapping[Kind, int]) -> dict[str, int]:
+    """Bytes of a size by what they are for; they add up to its total. `empty` has those of the database without tables.
 
     Whatever wasn't there then and isn't reserved is what the data cost: data, indexes, journal, other.
     """
-    found = summed_by_role(size.files)
-    reserved = found.pop("reserved", 0)
-    cost: dict[str, int] = {role: max(0, count - empty.get(role, 0)) for role, count in found.items()}
-    data = cost.pop("data", 0)
+    cost: dict[str, int] = {}
+    for kind, count in by_kind(size.files).items():
+        old = 0 if kind[0] == "reserved" else min(count, empty.get(kind, 0))
+        cost[kind[0]] = cost.get(kind[0], 0) + count - old
+    reserved, data = cost.pop("reserved", 0), cost.pop("data", 0)
     if size.index is None:
         cost["both"] = data
     else:
@@ -84,7 +110,7 @@ def check(step: SizeStep, context: StepContext) -> None:
     total = on_disk(context.engine).total
     if total == 0 and any(context.data.rows.values()):
         raise WrongAnswer("no bytes on disk, though rows were loaded")
-    if not context.engine.url and context.does_work and (least := _too_few(context, total)):
+    if least := _too_few(context, total):
         raise WrongAnswer(f"{total:,} bytes on disk for data that take {least:,} or more, however well compressed")
     if step.compact and (wrong := after.compared(context, [step.name], {})):
         raise WrongAnswer(f"after the compaction: {'; '.join(wrong.values())}")

@@ -19,11 +19,12 @@ from dbbench.host.processes import descendants
 from dbbench.suite.dataset import Column, Dataset
 from dbbench.suite.model import Tier
 from dbbench.suite.steps.statement import StatementStep
-from dbbench.workloads.contents import _check_figures, _compare, check_added, check_after, check_table, let_go
+from dbbench.workloads.contents import _check_figures, _compare, check_added, check_after, check_table, forget, let_go
 from dbbench.workloads.context import Added, StepContext, StepsSoFar
 from dbbench.workloads.ondisk import on_disk, others, processes
 from dbbench_plugins.sqlite import SQLite
 from tests.conftest import Opened
+from tests.tables import table_of
 
 TABLE = pa.table({"Id": pa.array(range(20_000), pa.int32()), "Name": [f"n{number}" for number in range(20_000)]})
 
@@ -108,6 +109,27 @@ def test_files_are_measured_whatever_the_engine_says(tmp_path: Path) -> None:
     assert files["deleted"].apparent == 20
     assert "read" not in files
     assert 0 < files["sparse"].apparent < 2**20
+
+
+@pytest.mark.parametrize(
+    ("sql", "left"),
+    [
+        ("UPDATE T SET N = N + 1 WHERE Id = 5", {"T": {"Id", "Name"}, "U": {"Id"}}),
+        ("INSERT INTO T SELECT * FROM U", {"T": {"Id", "Name", "N"}, "U": {"Id"}}),
+        ("CREATE INDEX i ON T (N)", {"T": {"Id", "Name", "N"}, "U": {"Id"}}),
+        ("DELETE FROM T WHERE Id = 5", {"T": set(), "U": {"Id"}}),
+        ("DELETE FROM t USING U", {"T": set(), "U": set()}),
+        ("INSERT INTO T VALUES (1); DELETE FROM T", {"T": set(), "U": {"Id"}}),
+        ("UPDATE T SET N = 1; DELETE FROM U", {"T": set(), "U": set()}),
+        ("INSERT INTO T VALUES (1) ON CONFLICT DO UPDATE SET N = 1", {"T": set(), "U": {"Id"}}),
+    ],
+)
+def test_what_a_statement_may_have_deleted_or_set_has_no_least_size(sql: str, left: dict[str, set[str]]) -> None:
+    data = StepsSoFar(untouched={"T": {"Id", "Name", "N"}, "U": {"Id"}})
+    columns = {"Id": "integer", "Name": "varchar(9)", "N": "integer"}
+    context: Any = SimpleNamespace(data=data, tables={"T": table_of(columns), "U": table_of({"Id": "integer"})})  # type: ignore[arg-type]
+    forget(context, [sql])
+    assert data.untouched == left
 
 
 def test_a_process_of_a_server_that_ends_while_it_is_looked_at_is_none_of_it(

@@ -1,14 +1,17 @@
 """Sizes over the life of the data: what is added up between two of them."""
 
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
 
 from dbbench.analysis.footprint import Footprint, footprint, size_parts
+from dbbench.datasets.records import ExpectedRecords, RecordSet
 from dbbench.engine.size import File, Size, files_in
+from dbbench.suite.dataset import Records
 from dbbench.suite.model import Scenario
-from dbbench.workloads.size import parts
+from dbbench.workloads.size import _cost, _counted, parts
 from tests.unit.test_summary import step, trial
 
 LIFE = Scenario.model_validate(
@@ -88,13 +91,36 @@ def test_nothing_known_is_nothing_told() -> None:
 
 
 def test_ranked_is_what_was_not_there_before_and_is_not_reserved() -> None:
-    names = {"a": ("data", 1000), "b": ("journal", 30), "c": ("reserved", 700), "d": ("other", 50)}
+    names = {"a": ("data", 1000), "b": ("journal", 30), "c": ("reserved", 700), "d-2": ("other", 50)}
     files = tuple(File(name, role, count, 4096) for name, (role, count) in names.items())  # type: ignore[arg-type]
-    empty = {"data": 100, "journal": 90, "other": 20, "reserved": 16}
-    found = parts(Size(files, index=200), empty)  # type: ignore[arg-type]
+    empty: Any = {
+        (names.get(name, ["other"])[0], name): n for name, n in (("a", 100), ("b", 90), ("c", 16), ("gone", 9))
+    }
+    empty["other", "d-"] = 20
+    found = parts(Size(files, index=200), empty)
     assert found == {"data": 700, "index": 200, "journal": 0, "other": 30, "reserved": 700, "empty": 150}
     assert sum(found.values()) == 1780
     assert parts(Size(files), {})["both"] == 1000
+
+
+@pytest.mark.parametrize(
+    ("new", "old", "log", "cost"),
+    [
+        (400, 5000, 9000, 400),
+        (399, 5000, 9000, 5399),  # few rows in pages that were there
+        (0, 0, 9000, 9000),  # in a log that is said to be of no use
+    ],
+)
+def test_what_is_ranked_can_hold_the_rows(new: int, old: int, log: int, cost: int) -> None:
+    files = (File("a", "data", new + old, 0), File("b", "reserved", log, 0))
+    context: Any = SimpleNamespace(
+        engine=SimpleNamespace(url=""),
+        does_work=True,
+        empty={("data", "a"): old},
+        records=RecordSet(Records(count=100, key_bytes=8, value_bytes=32), 1),
+        data=SimpleNamespace(expected_records=ExpectedRecords(next=60, further=[range(60, 100)])),
+    )
+    assert _cost(_counted(context, Size(files))) == cost
 
 
 def test_growth_is_that_of_what_the_data_cost() -> None:

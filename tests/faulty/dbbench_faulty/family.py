@@ -6,7 +6,7 @@ from dbbench_plugins.sqlite import SQLite
 
 #: Module -> its family.
 FAMILIES = {"stores": "store", "texts": "words", "unchecked": "slow", "vectors": "near"}
-FAMILIES |= {name: name for name in ("books", "documents", "loads", "promises", "servers", "timed", "written")}
+FAMILIES |= {name: name for name in ("books", "documents", "loads", "promises", "servers", "sizes", "timed", "written")}
 
 
 class Named:
