@@ -1,6 +1,6 @@
 """What an engine keeps on disk, measured by the harness: the files in its directory, and others that it has open.
 
-What can't be seen: a file elsewhere that was closed, or is only mapped; files of processes that are not the worker's
+What can't be seen: a file elsewhere that was closed, or is only read; files of processes that are not the worker's
 children; what a server at a URL keeps.
 """
 
@@ -23,6 +23,8 @@ _FEW = 100
 _Inode = tuple[int, int]
 #: A role, and a name without numbers.
 Kind = tuple[FileRole, str]
+#: What the kernel calls memory that was never a file. Runtimes keep compiled code there, and servers their buffers.
+_MEMORY = ("/memfd:", "/dev/zero", "/SYSV", "/[aio]")
 
 
 def on_disk(engine: Engine) -> Size:
@@ -63,11 +65,14 @@ def elsewhere(engine: Engine) -> list[File]:
 
 
 def outside(engine: Engine, seen: set[_Inode]) -> list[File]:
-    """Files that are not in the engine's directory: in the rest of the trial's folder, or open for writing."""
+    """Files that are not in the engine's directory: in the rest of the trial's folder, or open or mapped for writing.
+
+    Also those that are only read, if they are deleted or in the memory that processes share.
+    """
     work = engine.directory.parent
     found = []
     for process in processes(engine):
-        found += _open_files(process, seen)
+        found += _open_files(process, seen) + _mapped_files(process, seen)
     if engine.directory.name == "data" and (work / "tmp").is_dir():  # a trial's own, not a test's
         found += [replace(file, name=str(work / file.name)) for file in _in_folder(work, seen)]
     files = [file for file in found if file.apparent or file.allocated]
@@ -95,12 +100,12 @@ def _in_folder(folder: Path, seen: set[_Inode]) -> Iterator[File]:
             with contextlib.suppress(OSError):  # it is gone meanwhile
                 each = os.path.join(path, name)
                 status = os.lstat(each)
-                if _new(status, seen):
+                if _new(each, status, seen):
                     yield file_at(each, status, os.path.relpath(each, folder), "other")
 
 
 def _open_files(process: psutil.Process, seen: set[_Inode]) -> list[File]:
-    """Files that a process has open for writing, deleted ones too; not its standard output and error."""
+    """Files that a process has open; not its standard output and error, nor a memfd, which is memory."""
     folder = Path(f"/proc/{process.pid}/fd")
     found = []
     with contextlib.suppress(OSError):  # no /proc; or the process is gone, or another user's
@@ -110,9 +115,32 @@ def _open_files(process: psutil.Process, seen: set[_Inode]) -> list[File]:
                 name = os.readlink(link)
                 if int(link.name) < 3:
                     seen.add((status.st_dev, status.st_ino))
-                elif not name.startswith("/memfd:") and _writes(process.pid, link.name) and _new(status, seen):
+                elif (_writes(process.pid, link.name) or _hidden(name, status)) and _new(name, status, seen):
                     found.append(file_at(str(link), status, name, "other"))
     return found
+
+
+def _mapped_files(process: psutil.Process, seen: set[_Inode]) -> list[File]:
+    """Files that a process has mapped and shares with others. Libraries and what runtimes read are private to it."""
+    found = []
+    with contextlib.suppress(OSError):
+        for line in Path(f"/proc/{process.pid}/maps").read_text("utf-8", errors="replace").splitlines():
+            place, rights, _, _, _, *names = line.split(None, 5)
+            if rights[3] != "s" or not names:
+                continue
+            with contextlib.suppress(OSError):  # a deleted file may be looked at by root alone
+                low, high = place.split("-")
+                link = f"/proc/{process.pid}/map_files/{int(low, 16):x}-{int(high, 16):x}"
+                each = link if os.access(link, os.R_OK) else names[0]
+                status = os.stat(each)
+                if (rights[1] == "w" or _hidden(names[0], status)) and _new(names[0], status, seen):
+                    found.append(file_at(each, status, names[0], "other"))
+    return found
+
+
+def _hidden(name: str, status: os.stat_result) -> bool:
+    """Return whether a file has no name any more, or lies in the memory that processes share."""
+    return not status.st_nlink or name.startswith("/dev/shm/")  # noqa: S108 - none is made
 
 
 def opened_by(process: psutil.Process) -> Iterator[tuple[str, int]]:
@@ -147,8 +175,9 @@ def processes(engine: Engine) -> Iterable[psutil.Process]:
     return dict.fromkeys([*known, *descendants().values(), psutil.Process()])
 
 
-def _new(status: os.stat_result, seen: set[_Inode]) -> bool:
-    if not stat.S_ISREG(status.st_mode) or (status.st_dev, status.st_ino) in seen:
+def _new(name: str, status: os.stat_result, seen: set[_Inode]) -> bool:
+    memory = name.startswith(_MEMORY)
+    if memory or not stat.S_ISREG(status.st_mode) or (status.st_dev, status.st_ino) in seen:
         return False
     seen.add((status.st_dev, status.st_ino))
     return True

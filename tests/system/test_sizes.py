@@ -37,6 +37,8 @@ VECTORS = suite_text(
 )
 #: Those whose files are all there.
 MEASURED = ("sizes-reserved", "sizes-unflushed", "sizes-inflated", "sizes-swollen")
+#: Those that have vectors elsewhere.
+ELSEWHERE = ("sizes-deleted", "sizes-shared", "sizes-mapped")
 
 
 @pytest.fixture(scope="module")
@@ -44,7 +46,7 @@ def rows(tmp_path_factory: pytest.TempPathFactory) -> Rows:
     updated = run_suite(tmp_path_factory.mktemp("updated"), UPDATED, ("sqlite", "duckdb", *MEASURED), status=None)
     in_memory = UPDATED.replace("durability: process", "durability: memory")
     stub = run_suite(tmp_path_factory.mktemp("stub"), in_memory, ("sizes-stub",), status=None)
-    vectors = run_suite(tmp_path_factory.mktemp("vectors"), VECTORS, ("sizes-vectors",), status=None)
+    vectors = run_suite(tmp_path_factory.mktemp("vectors"), VECTORS, ("sizes-vectors", *ELSEWHERE), status=None)
     return {(step, name): row for run in (updated, stub, vectors) for (step, name), row in summary(run).items()}
 
 
@@ -60,6 +62,14 @@ def test_what_is_said_of_files_makes_no_size_smaller(rows: Rows, engine: str) ->
     true, found = rows["size", "sqlite"], rows["size", engine]
     assert (true["outcome"], found["outcome"]) == ("ok", "ok")
     assert float(found["value"]) >= float(true["value"])
+
+
+@pytest.mark.parametrize("engine", ELSEWHERE)
+def test_files_elsewhere_that_are_only_read_or_mapped_count(rows: Rows, engine: str) -> None:
+    row = rows["size", engine]
+    assert row["outcome"] == "ok"
+    assert float(row["value"]) > 4000 * 32 * 4
+    assert "outside of the engine's directory" in row["detail"]
 
 
 @pytest.mark.parametrize("engine", ["sqlite", "duckdb"])

@@ -111,6 +111,23 @@ def test_files_are_measured_whatever_the_engine_says(tmp_path: Path) -> None:
     assert 0 < files["sparse"].apparent < 2**20
 
 
+@pytest.mark.skipif(not Path("/proc/self/maps").exists(), reason="the system tells of no process's files")
+def test_files_that_are_only_read_count_where_nobody_else_finds_them(tmp_path: Path) -> None:
+    (folder := tmp_path / "store").mkdir()
+    deleted, shared = tmp_path / "deleted", Path("/dev/shm") / f"{tmp_path.name}-{os.getpid()}"
+    for path in (deleted, shared):
+        path.write_bytes(bytes(10_000))
+    with deleted.open("rb"), shared.open("rb"), open(os.memfd_create("memory"), "wb", buffering=0) as memory:
+        memory.write(bytes(10_000))
+        deleted.unlink()
+        found = {
+            file.name.partition(" ")[0]: file.apparent for file in on_disk(Silent(Setup(folder, Tier.POWER))).files
+        }
+    shared.unlink()
+    assert (found[str(deleted)], found[str(shared)]) == (10_000, 10_000)
+    assert not any("memory" in name for name in found)
+
+
 @pytest.mark.parametrize(
     ("sql", "left"),
     [

@@ -1,8 +1,11 @@
 """Sizes that are too good, of engines that lie in a way each."""
 
+import ctypes
+import mmap
 import os
 import pickle
 import sqlite3
+import tempfile
 from contextlib import closing
 from typing import Any, ClassVar
 
@@ -72,3 +75,45 @@ class Vectors(VectorFile):
 
     def keep(self, content: bytes) -> None:
         (self.directory / "stub").write_bytes(b"x")
+
+
+class Deleted(Vectors):
+    """They are in a deleted file that is only read, and junk is on disk."""
+
+    folder: ClassVar[str | None] = None
+
+    def keep(self, content: bytes) -> None:
+        (self.directory / "stub").write_bytes(bytes(8_000))
+        with tempfile.NamedTemporaryFile(dir=self.folder) as file:
+            file.write(content)
+            file.flush()
+            self.hide(file.name)
+
+    def hide(self, name: str) -> None:
+        self.kept = open(name, "rb")  # noqa: SIM115 - as long as the process
+
+
+class Shared(Deleted):
+    """They are in the memory that processes share, in a file that is only read."""
+
+    folder = "/dev/shm"
+
+    def hide(self, name: str) -> None:
+        os.link(name, f"{name}-kept")
+        super().hide(f"{name}-kept")
+
+
+def map_file(name: str) -> None:
+    """Map a file, to be shared, for as long as the process lives. Python's own mapping would keep the file open."""
+    call = ctypes.CDLL(None).mmap
+    call.argtypes = [ctypes.c_void_p, ctypes.c_size_t, *[ctypes.c_int] * 3, ctypes.c_long]
+    call.restype = ctypes.c_void_p
+    with open(name, "r+b") as file:
+        call(None, os.fstat(file.fileno()).st_size, mmap.PROT_READ | mmap.PROT_WRITE, mmap.MAP_SHARED, file.fileno(), 0)
+
+
+class Mapped(Deleted):
+    """They are in a file that is mapped and closed."""
+
+    def hide(self, name: str) -> None:
+        map_file(name)
