@@ -35,7 +35,7 @@ LIES = {
 }
 #: Those that lie about a size, which is measured.
 SIZES = ("sizes-halved", "sizes-elsewhere")
-MORE_LIES = ("loads-middle", *SIZES)
+MORE_LIES = ("loads-middle", "promises-middle", *SIZES)
 #: What another process sees through, or counts all files that one has open; with an honest engine.
 APART = ("sqlite", "loads-shared", *SIZES)
 #: Those that do nothing wrong -> words of the footnote.

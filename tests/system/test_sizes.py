@@ -39,6 +39,7 @@ VECTORS = suite_text(
 MEASURED = ("sizes-reserved", "sizes-unflushed", "sizes-inflated", "sizes-swollen")
 #: Those that have vectors elsewhere.
 ELSEWHERE = ("sizes-deleted", "sizes-shared", "sizes-mapped")
+LIES = ("sizes-stub", "sizes-vectors", *MEASURED, *ELSEWHERE)
 
 
 @pytest.fixture(scope="module")

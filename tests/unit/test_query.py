@@ -147,7 +147,7 @@ def test_first_calls_that_differ_are_told_where_they_can_be_warmed_up(
     calls = iter([*[3_000_000] * 3, *[1_000_000] * 27])
     monkeypatch.setattr(query, "timed", lambda call: (0 if isinstance(call, partial) else next(calls), call()))
     monkeypatch.setattr(cold_start, "start_cold", Mock())
-    monkeypatch.setattr(cold_start.ColdCalls, "call", lambda *_: nullcontext())
+    monkeypatch.setattr(cold_start.ColdCalls, "call", lambda *_, **__: nullcontext())
     assert query.measure(step, made).facts.get("first_calls") == told
 
 

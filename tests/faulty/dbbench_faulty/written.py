@@ -226,7 +226,7 @@ class Watched(Unsynced):
             os.fdatasync(self.log.fileno())
 
 
-class Deleted(Honest, family="sizes"):
+class Unlinked(Honest, family="sizes"):
     """Its only file is deleted, and open."""
 
     durability: ClassVar = {Tier.MEMORY: {}}
