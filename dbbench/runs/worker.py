@@ -19,7 +19,7 @@ from contextlib import contextmanager, suppress
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import dbbench
 from dbbench.answers.question import compute
@@ -29,11 +29,11 @@ from dbbench.datasets.records import RecordSet
 from dbbench.datasets.texts import TextSet
 from dbbench.datasets.vectors import VectorSet
 from dbbench.engine import offered, registry
-from dbbench.engine.base import Engine, Setup
+from dbbench.engine.base import Engine, Session, Setup
 from dbbench.engine.fingerprint import fingerprint
 from dbbench.engine.null import does_work
 from dbbench.engine.urls import VARIABLE, scrub, scrubbed, secrets
-from dbbench.errors import NotVerified, TrialError, Unsupported, WrongAnswer
+from dbbench.errors import NotVerified, Unsupported, WrongAnswer
 from dbbench.host import atomic_json
 from dbbench.host.machine import file_system
 from dbbench.host.processes import adopt_orphans, end_with_parent
@@ -43,10 +43,11 @@ from dbbench.loadgen.clients import drive
 from dbbench.message import clean
 from dbbench.results import crash_checks, trial_files
 from dbbench.results.crash_checks import Subject
-from dbbench.results.facts import ALL_THERE, StepFacts
+from dbbench.results.facts import StepFacts
 from dbbench.results.outcome import DID_NOTHING, FELL_SHORT, UNVERIFIED, Outcome, described
 from dbbench.results.trial import StepResult
-from dbbench.runs import copies, strace, watched
+from dbbench.runs import acknowledged, copies, strace, watched
+from dbbench.runs.acknowledged import Acknowledged
 from dbbench.runs.copies import AskedCopies, Verdict
 from dbbench.runs.order import TrialOrder
 from dbbench.runs.record import WorkerRecord
@@ -95,8 +96,7 @@ class Worker:
         self.record = WorkerRecord()
         self.given = scheduling()
         self.copies = AskedCopies(os.environ.pop(copies.VARIABLE, ""))
-        #: Why the copy that the running step wants was not made; empty if it was, or is not needed at a URL.
-        self.not_copied: str | None = None
+        self.acknowledged = Acknowledged(self.setup, order.copied, self.copies)
 
     def run(self) -> None:
         """Run all steps; what an engine may raise becomes an outcome."""
@@ -164,84 +164,26 @@ class Worker:
             return
         name, data = asked
         (step,) = (each for each in self.scenario.steps if each.name == name)
-        wrong = why = ""
         copy = copies.copy_of(self.setup.directory)
         copy.mkdir(mode=0o700, parents=True, exist_ok=True)  # at a URL nothing was copied
-        setup = replace(self.setup, directory=copy)
-        engine = registry.load(self.order.plugin)(setup)
-        try:
-            engine.open()
-            session = engine.connect()
-        except Exception as exc:  # its port may be taken, or its folder's path be written somewhere: no proof of a loss
-            traceback.print_exc()
-            why = f"not opened: {described(exc)[1]}"
-        else:
-            context = StepContext(
-                engine,
-                session,
-                self.tables,
-                self.files,
-                self.order.answers,
-                data,
-                records=self.records,
-                vectors=self.vectors,
-                texts=self.texts,
-            )
-            work = workload(step.kind)
-            check = (not self.setup.url and work.check_copy) or work.check
-            assert check is not None
-            try:
-                check(step, context)
-            except NotVerified as exc:
-                why = str(exc)
-            except Exception as exc:
-                traceback.print_exc()
-                wrong = described(exc)[1]
-                if isinstance(exc, MemoryError | OSError | TrialError) and not isinstance(exc, WrongAnswer):
-                    wrong, why = "", f"not checked: {wrong}"  # no proof of a loss
-        copies.answer(self.setup.directory, Verdict(wrong, why))
+        engine = registry.load(self.order.plugin)(replace(self.setup, directory=copy))
+        verdict = acknowledged.checked(step, engine, lambda session: self._context(engine, session, data=data))
+        copies.answer(self.setup.directory, verdict)
         with suppress(Exception):  # a server of its own is to end; the verdict is there
             engine.close()
 
-    def _wants_copy(self, step: AnyStep, engine: Engine) -> bool:
-        """Return whether a new process is to check what the step wrote.
-
-        In a copy of the engine's folder right after the step's last call, where the engine promises that a commit
-        outlives its process; at a URL as a second client.
-        """
-        self.not_copied = "" if engine.url else None
-        promised = does_work(engine) and (engine.url or engine.info().tier is not Tier.MEMORY)
-        return bool(promised) and step.name in self.order.copied and self.copies.offered
-
-    def _take_copy(self) -> None:
-        """Have the engine's folder copied, once for each step that wants it."""
-        if self.not_copied is None:
-            self.not_copied = self.copies.take()
-
-    def _seen_anew(self, step: AnyStep, context: StepContext) -> str:
-        """What a new process sees of a step's commits, or why it can't look. Raises WrongAnswer."""
-        return f"not copied: {self.not_copied}" if self.not_copied else self._check_the_copy(step, context)
-
-    def _may_be_unseen(self, seen: str, engine: Engine) -> bool:
-        """Whether honest engines' commits can't be looked for either: their folders are large, or only one may open."""
-        alone = bool(engine.url) and engine.info().concurrency.processes == 1
-        return self.not_copied in copies.LIMITS or (alone and seen.startswith("not opened"))
-
-    def _check_the_copy(self, step: AnyStep, context: StepContext) -> str:
-        """Check the copy in a new process, and return the result. Raises WrongAnswer.
-
-        Where an engine has files elsewhere, what is missing in the copy may be there: it only has no rank.
-        """
-        verdict = self.copies.check(self.setup.directory, (step.name, replace(context.data, timed={})))
-        if verdict.wrong and not context.engine.url and (files := ondisk.elsewhere(context.engine)):
-            missing = "acknowledged commits were missing in a copy of its folder, and it has files elsewhere"
-            names = ", ".join(file.name for file in files[:3])
-            self.record.no_rank = self.record.no_rank or f"{missing}: {names}"
-            return "missing in the copy, and may be in files elsewhere"
-        if verdict.wrong:
-            copied = "copied when its last call had returned, and opened by a new process"
-            raise WrongAnswer(f"{'seen by another client' if context.engine.url else copied}: {verdict.wrong}")
-        return verdict.why or ALL_THERE
+    def _context(self, engine: Engine, session: Session, **more: Any) -> StepContext:
+        return StepContext(
+            engine,
+            session,
+            self.tables,
+            self.files,
+            self.order.answers,
+            records=self.records,
+            vectors=self.vectors,
+            texts=self.texts,
+            **more,
+        )
 
     def _compute(
         self, questions: Sequence[Question], tables: Mapping[str, Table], files: Files, out: Path
@@ -269,13 +211,20 @@ class Worker:
         changes = {
             each.name: before(each, self.scenario.steps) for each in self.scenario.steps if isinstance(each, QueryStep)
         }
-        context = StepContext(
-            engine, engine.connect(), self.tables, self.files, self.order.answers, changes=changes,
-            records=self.records, vectors=self.vectors, texts=self.texts, setup=self.setup, empty=self.empty, round=self.order.trial.round,
-            last_round=self.order.trial.round == self.order.rounds, note=self._note,
+        number = self.order.trial.round
+        context = self._context(
+            engine,
+            engine.connect(),
+            changes=changes,
+            setup=self.setup,
+            empty=self.empty,
+            round=number,
+            last_round=number == self.order.rounds,
+            note=self._note,
             group=partial(group, run=self.order.run, scenario=self.scenario.name),
-            driver=self.hosts.drive if self.hosts else drive, compute=self._compute,
-        )  # fmt: skip
+            driver=self.hosts.drive if self.hosts else drive,
+            compute=self._compute,
+        )
         versions = {**engine.versions(), **engine.server_versions()}
         if self.order.process.python:
             versions["Python"] = platform.python_version()
@@ -381,8 +330,8 @@ class Worker:
         started = time.perf_counter()
         result = StepResult(name=step.name, outcome=Outcome.OK, verified=False)
         try:
-            wants_copy = work.check is not None and self._wants_copy(step, context.engine)
-            context.returned = self._take_copy if wants_copy else _nothing
+            wants_copy = work.check is not None and self.acknowledged.wants(step, context.engine)
+            context.returned = self.acknowledged.take if wants_copy else _nothing
             before = _used(context.engine)
             strace.mark(self.directory, step.name, "begun")
             measured = watched.measured(
@@ -433,9 +382,9 @@ class Worker:
         """The result of a step after all that is looked at when it has ended. Raises WrongAnswer."""
         check = self.workloads[step.kind].check
         assert check is not None
-        seen = ALL_THERE
+        seen = None
         if wants_copy and self.setup.url:  # before another session is opened
-            seen = self._seen_anew(step, context)
+            seen = self.acknowledged.look(step, context)
         result = self._checked(check, step, context, result)
         floor = promises.floor(step, context, measured, used) if result.verified else promises.Floor()
         facts: StepFacts = {}
@@ -446,10 +395,10 @@ class Worker:
         elif floor.unknown and self.order.trial.round == 1:
             facts["syncs"] = floor.unknown
         if wants_copy:
-            facts["copy"] = seen = seen if self.setup.url else self._seen_anew(step, context)
-        if result.verified and seen != ALL_THERE and not self._may_be_unseen(seen, context.engine):
-            unseen = f"a new process couldn't look for acknowledged commits: {seen}"
-            self.record.no_rank = self.record.no_rank or unseen
+            seen = seen or self.acknowledged.look(step, context)
+            facts["copy"] = seen.what
+            if result.verified:
+                self.record.no_rank = self.record.no_rank or seen.no_rank
         return result.model_copy(update={"facts": {**result.facts, **facts}})
 
     def _checked(

@@ -337,17 +337,24 @@ def test_folders_that_are_not_copied_take_the_rank_unless_they_are_large(
     assert bool(recorded(tmp_path, plugin="sqlite")["no_rank"]) is lost
 
 
-@pytest.mark.parametrize(("processes", "lost"), [(1, False), (None, True)])
+@pytest.mark.parametrize(
+    ("processes", "said", "lost"),
+    [
+        (1, "not opened: it is locked", False),
+        (None, "not opened: it is locked", True),
+        (1, "not checked: OSError", True),
+    ],
+)
 def test_a_database_at_a_url_that_only_one_process_opens_keeps_its_rank(
-    tmp_path: Path, *, processes: int | None, lost: bool
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, processes: int | None, said: str, *, lost: bool
 ) -> None:
+    monkeypatch.setattr(AskedCopies, "check", lambda *_: Verdict(why=said))
     order(tmp_path)
-    worker, said = Worker(tmp_path), "not opened: it is locked"
-    engine: Any = SimpleNamespace(
-        url="a://b", info=lambda: SimpleNamespace(concurrency=Concurrency(processes=processes))
-    )
-    assert worker._may_be_unseen(said, engine) is not lost
-    assert not worker._may_be_unseen("not checked: OSError", engine)
+    engine = SimpleNamespace(url="a://b", info=lambda: SimpleNamespace(concurrency=Concurrency(processes=processes)))
+    context: Any = SimpleNamespace(engine=engine, data=StepsSoFar())
+    step: Any = SimpleNamespace(name="fill")
+    seen = Worker(tmp_path).acknowledged.look(step, context)
+    assert (seen.what, bool(seen.no_rank)) == (said, lost)
 
 
 def test_commits_that_are_missing_beside_files_elsewhere_take_the_rank(
