@@ -75,7 +75,7 @@ RATE = suite_text(
     "records: {count: 100, key_bytes: 8, key_order: ascending, value_bytes: 32}",
     """
     - {kind: keyvalue, name: insert, title: Insert, operation: insert}
-    - {kind: keyvalue, name: rate, title: At a rate, operation: update, rate: {per_second: 100, seconds: 0.3}}
+    - {kind: keyvalue, name: rate, title: At a rate, operation: update, rate: {per_second: 20, seconds: 1.5}}
     """,
     durability="power",
     more="charts: [{kind: overview}]",
