@@ -45,7 +45,7 @@ _WORDS = {
     About.DIFFERS: "DIFFERS from the answer that {0.count} of {0.of} engines agree on",
     About.CRASH_CHECK_FAILED: "no rank: a crash check of these versions and options failed, so commits may be lost",
     About.NOT_IN_COPY: "acknowledged commits were not confirmed by another process ({0.text})",
-    About.NOT_COUNTED: "syncs not counted ({0.text})",
+    About.NOT_COUNTED: "syncs not counted: {0.text}",
     About.NO_RANK: "no rank: {0.text}",
     About.IMPOSSIBLE: "no rank: only ×{0.amount:.2f} the time of the null engine, which does nothing, so it can't have done the work",
     About.OTHER_PLANS: "a different plan in {0.count} of {0.of} rounds",

@@ -235,4 +235,4 @@ def test_where_no_floor_holds_and_no_sync_is_counted_a_footnote_says_so(tmp_path
     with trials_here():
         row = summary(run_suite(tmp_path, RATE, ("sqlite",), status=None))["rate", "sqlite"]
     assert (row["outcome"], row["verified"]) == ("ok", "yes")
-    assert "syncs not counted (waits for the disk can't be told from others)" in row["detail"]
+    assert "syncs not counted: waits for the disk can't be told from others" in row["detail"]

@@ -117,7 +117,7 @@ def test_a_server_that_refuses_the_last_of_the_connections(served: Path) -> None
         assert rows[step, FEW]["outcome"] == "failed"
         assert "too many clients already" in rows[step, FEW]["detail"]
     for step, engine in (("pool-8", FEW), ("unlimited", "postgresql")):
-        few = "syncs not counted (fewer than 20 commits)"
+        few = "syncs not counted: fewer than 20 commits"
         assert (rows[step, engine]["outcome"], rows[step, engine]["detail"]) == ("ok", few)
     assert "no sum, as unlimited, pool-16 have no figure" in rows["all-rounds", FEW]["detail"]
 
