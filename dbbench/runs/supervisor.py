@@ -127,8 +127,9 @@ class Supervisor:
         order = traced.order_of(self.order, result, again)
         if order is None:
             return 0
-        if reason := strace.unusable():
-            traced.not_counted(result, reason).write(self.directory)
+        reason = strace.unusable()
+        traced.not_counted(result, reason or "interrupted").write(self.directory)  # until it has ended
+        if reason:
             return 0
         again.mkdir(mode=0o700)
         try:

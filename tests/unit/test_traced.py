@@ -1,5 +1,6 @@
 """A trial's steps once more under strace: when, and what its sync calls say of them."""
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -7,10 +8,13 @@ import pytest
 
 from dbbench.cluster.place import Place
 from dbbench.engine.urls import VARIABLE
+from dbbench.host import atomic_json
+from dbbench.host.processes import INTERRUPTED
 from dbbench.results.outcome import Outcome
 from dbbench.results.trial import StepResult, Trial, TrialResult
-from dbbench.runs import traced
+from dbbench.runs import strace, traced
 from dbbench.runs.order import TrialOrder
+from dbbench.runs.supervisor import Supervisor
 from tests.unit.orders import FILL, order
 
 READ = "kind: keyvalue, name: read, title: Read, operation: read"
@@ -118,3 +122,14 @@ def test_who_can_not_be_traced_is_accused_of_nothing(tmp_path: Path) -> None:
 def test_one_that_fell_short_under_strace_has_committed_as_well(tmp_path: Path) -> None:
     (kept,) = judged(tmp_path, 3, again=step(outcome=Outcome.SATURATED)).steps
     assert (kept.verified, kept.facts) == (True, {})
+
+
+def test_a_count_that_is_interrupted_says_so(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    made = ordered(tmp_path)
+    made.model_copy(update={"process": replace(made.process, work=str(tmp_path / "work"))}).write(tmp_path)
+    monkeypatch.setattr(strace, "unusable", str)
+    monkeypatch.setattr(Supervisor, "run", lambda _: INTERRUPTED)
+    assert Supervisor(tmp_path)._count_syncs(result()) == INTERRUPTED
+    (kept,) = TrialResult.model_validate(atomic_json.read(tmp_path / "result.json")).steps
+    assert (kept.verified, kept.facts["syncs"]) == (True, "interrupted")
+    assert not (tmp_path / "work").exists()
