@@ -14,17 +14,21 @@ from dbbench.engine.base import Setup
 from dbbench.errors import WrongAnswer
 from dbbench.host import machine, page_cache
 from dbbench.host.page_cache import Dropped
+from dbbench.loadgen.clients import drive
+from dbbench.loadgen.job import ClientTimings, Job
 from dbbench.loadgen.key_streams import KeySequence
 from dbbench.report.charts.draw import figures
 from dbbench.report.run_view import view
 from dbbench.suite.dataset import Records
 from dbbench.suite.loader import find_suite, load_suite
 from dbbench.suite.model import Tier
+from dbbench.suite.steps.base import Clients
 from dbbench.suite.steps.keyvalue import KeyValueStep
 from dbbench.workloads import cold_start, keyvalue
 from dbbench.workloads import context as step_context
 from dbbench.workloads.context import StepContext
 from dbbench_plugins.dict import Dict
+from dbbench_plugins.null import Null
 from tests.fabricated import Fake, fabricate
 from tests.scenes import intervals, texts
 from tests.unit.refused import refused, rewritten
@@ -144,6 +148,18 @@ def test_where_nobody_tells_what_was_read_a_cold_step_is_cold(
     assert found["cache"] == "cold"
     assert "read_bytes" not in found
     assert keyvalue.measure(step("read"), bench).facts["cache"] == "warm"
+
+
+def test_the_null_engine_is_driven_by_hosts_too_where_a_step_is_cold(bench: StepContext, tmp_path: Path) -> None:
+    def hosts(engine: Any, session: Any, job: Job, clients: Clients, _returned: Any) -> ClientTimings:
+        return drive(engine, session, job, clients)
+
+    (tmp_path / "null").mkdir()
+    bench.setup = Setup(tmp_path / "null", Tier.MEMORY)
+    bench.engine = null = Null(bench.setup)
+    null.open()
+    bench.session, bench.driver = null.connect(), hosts
+    assert keyvalue.measure(step("read", cache="cold"), bench).facts["cache"] == "cold"
 
 
 # Some of the records, drawn from all
