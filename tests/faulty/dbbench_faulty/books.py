@@ -8,24 +8,33 @@ from dbbench_faulty.shared import FillsLater
 from dbbench_plugins.sqlite import SQLiteSession
 
 
+class HundredthSession(SQLiteSession):
+    """Does something else in each hundredth update."""
+
+    updates = 0
+
+    def prepare_call(self, sql: str, rows: int | None = None) -> Any:
+        call = super().prepare_call(sql, rows)
+        if not sql.startswith("UPDATE"):
+            return call
+
+        def sometimes(*values: Any) -> Any:
+            self.updates += 1
+            return self.instead(call, *values) if self.updates % 100 == 0 else call(*values)
+
+        return sometimes
+
+    def instead(self, call: Any, *values: Any) -> Any:
+        raise NotImplementedError
+
+
 class Lost(Faulty):
     """An update is lost."""
 
-    class session_class(SQLiteSession):
+    class session_class(HundredthSession):
         """Each hundredth update does nothing, and says nothing."""
 
-        updates = 0
-
-        def prepare_call(self, sql: str, rows: int | None = None) -> Any:
-            call = super().prepare_call(sql, rows)
-            if not sql.startswith("UPDATE"):
-                return call
-
-            def sometimes(*values: Any) -> Any:
-                self.updates += 1
-                return None if self.updates % 100 == 0 else call(*values)
-
-            return sometimes
+        def instead(self, call: Any, *values: Any) -> Any: ...
 
 
 class Stale(Faulty):
@@ -50,21 +59,12 @@ class Stale(Faulty):
 class Moves(Faulty):
     """Money goes to the next account: the sum is right."""
 
-    class session_class(SQLiteSession):
+    class session_class(HundredthSession):
         """Each hundredth update is of another row."""
 
-        updates = 0
-
-        def prepare_call(self, sql: str, rows: int | None = None) -> Any:
-            call = super().prepare_call(sql, rows)
-            if not sql.startswith("UPDATE"):
-                return call
-
-            def elsewhere(amount: int, account: int) -> Any:
-                self.updates += 1
-                return call(amount, account % 100 + 1 if self.updates % 100 == 0 else account)
-
-            return elsewhere
+        def instead(self, call: Any, *values: Any) -> Any:
+            amount, account = values
+            return call(amount, account % 100 + 1)
 
 
 class Halves(Faulty):
