@@ -41,6 +41,7 @@ def order_of(order: TrialOrder, result: TrialResult, directory: Path) -> TrialOr
     return order.model_copy(
         update={
             "trial": replace(order.trial, round=2),
+            "copied": (),
             "steps": tuple(step.name for step in steps),
             "scenario": order.scenario.model_copy(update={"steps": steps, "charts": ()}),
             "process": replace(order.process, work=str(directory / "work"), seconds=seconds, group=""),

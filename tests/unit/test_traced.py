@@ -35,10 +35,10 @@ def ordered(folder: Path, **more: Any) -> TrialOrder:
 
 
 def test_the_steps_that_write_are_done_once_more(tmp_path: Path) -> None:
-    made = traced.order_of(ordered(tmp_path), result(), tmp_path / "again")
+    made = traced.order_of(ordered(tmp_path, copied=("fill",)), result(), tmp_path / "again")
     assert made is not None
     made.write(tmp_path)
-    assert TrialOrder.read(tmp_path).steps == ("fill",)
+    assert (TrialOrder.read(tmp_path).steps, TrialOrder.read(tmp_path).copied) == (("fill",), ())
     assert (made.trial.round, made.process.seconds, made.process.work) == (2, 40, str(tmp_path / "again" / "work"))
 
 
