@@ -189,6 +189,7 @@ class ChDB(SQLEngine):
     metrics = ("l2", "cosine")
     knob = Knob("hnsw_candidate_list_size_for_search", 8, 4_096)
     concurrency = Concurrency(threads=None, processes=1)  # it locks its folder against other processes
+    option_queries: ClassVar = {"threads": "SELECT getSetting('max_threads')"}
     # Counted with strace: with the first two every file of a new part and its folder are synced before an
     # INSERT returns; the third does the same for parts that a merge or DELETE puts in the place of others.
     durability: ClassVar = {

@@ -190,7 +190,7 @@ class DuckDB(VectorTable):
     metrics: ClassVar[Any] = ("l2", "cosine", "ip")
     vector_type: ClassVar = "FLOAT[{0}]"
     concurrency = Concurrency(threads=None, processes=1)  # a file that is written belongs to one process
-    option_queries: ClassVar = {"threads": "SELECT current_setting('threads')"}
+    option_queries: ClassVar = {"threads": "SELECT current_setting('threads')"}  # it tells its memory limit rounded
     durability: ClassVar = {Tier.POWER: {}}  # one fdatasync for each commit, and no switch to turn it off
 
     def __init__(self, setup: Setup) -> None:

@@ -3,9 +3,11 @@
 import json
 import subprocess
 import sys
+from typing import Any
 
 import pytest
 
+from dbbench.engine import SQLEngine, fetch
 from dbbench.suite.model import Tier
 from dbbench.testing.contract import usable
 from tests.conftest import Opened
@@ -51,3 +53,21 @@ def test_the_pragmas_of_a_tier_take(name: str, tier: Tier, opened: Opened) -> No
     told = engine.settings()
     assert {key: told[key] for key in engine.durability[tier]} == engine.durability[tier]
     assert told["page_size"] == "8192"
+
+
+@pytest.mark.parametrize(
+    ("name", "given"),
+    [
+        ("firebird", {"cache_mib": 24, "page_size": 4096}),
+        ("h2", {"cache_mib": 24}),
+        ("hsqldb", {"cache_mib": 24}),
+        ("chdb", {"threads": 3}),
+        ("duckdb", {"threads": 3}),
+    ],
+)
+def test_an_engine_answers_with_the_options_that_it_was_given(name: str, given: dict[str, Any], opened: Opened) -> None:
+    engine = opened(name, Tier.POWER, **given)
+    assert isinstance(engine, SQLEngine)
+    session = engine.connect()
+    found = {each: int(fetch(session, query)[0][0]) for each, query in engine.option_queries.items()}
+    assert found == given

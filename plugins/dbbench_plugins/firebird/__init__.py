@@ -229,6 +229,11 @@ class Firebird(KeepsSessions, SQLEngine):
     # A commit writes four pages (counted with strace) and calls no fsync, not even at close. With forced
     # writes the file is opened O_DSYNC, so that they are on the disk; without, the system has them.
     durability: ClassVar = {Tier.POWER: {"forced_writes": True}, Tier.PROCESS: {"forced_writes": False}}
+    sync_queries: ClassVar = {"forced_writes": "SELECT MON$FORCED_WRITES = 1 FROM MON$DATABASE"}
+    option_queries: ClassVar = {
+        "cache_mib": "SELECT MON$PAGE_BUFFERS * MON$PAGE_SIZE / 1048576 FROM MON$DATABASE",
+        "page_size": "SELECT MON$PAGE_SIZE FROM MON$DATABASE",
+    }
 
     @classmethod
     def available(cls) -> None:

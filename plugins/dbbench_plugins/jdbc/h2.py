@@ -13,6 +13,9 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
 
+_SETTING = "SELECT MAX(SETTING_VALUE) FROM INFORMATION_SCHEMA.SETTINGS WHERE SETTING_NAME = '{0}'"
+
+
 class H2Options(JDBCOptions):
     cache_mib: Annotated[int | None, MemoryShare()] = Field(default=None, description="page cache, MiB")
 
@@ -47,6 +50,9 @@ class H2(JDBCEngine):
         Tier.PROCESS: {"WRITE_DELAY": 0},
         Tier.MEMORY: {"WRITE_DELAY": 500},
     }
+    # The catalogue has some settings twice.
+    sync_queries: ClassVar = {"WRITE_DELAY": _SETTING.format("WRITE_DELAY")}
+    option_queries: ClassVar = {"cache_mib": _SETTING.format("info.CACHE_MAX_SIZE")}
 
     def address(self) -> str:
         # A prepared query that is run again would give the rows it kept. Traces stay out of the database's size.

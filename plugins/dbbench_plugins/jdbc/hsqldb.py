@@ -9,6 +9,7 @@ from dbbench_plugins.jdbc.session import JDBCEngine, JDBCOptions, JDBCSession
 
 #: The most rows in the cache, unless its size in bytes limits them first.
 _CACHE_ROWS = 1_000_000
+_PROPERTY = "SELECT {0} FROM INFORMATION_SCHEMA.SYSTEM_PROPERTIES WHERE PROPERTY_NAME = '{1}'"
 
 
 class HSQLDBOptions(JDBCOptions):
@@ -34,6 +35,14 @@ class HSQLDB(JDBCEngine):
     heap_part = 8  # it counts rows in their binary form, and as objects they take two to four times as much
     # A commit is a line in data.log, synced at once or, with a delay, twice a second.
     durability: ClassVar = {Tier.POWER: {"hsqldb.write_delay": False}, Tier.MEMORY: {"hsqldb.write_delay": True}}
+    sync_queries: ClassVar = {
+        "hsqldb.write_delay": _PROPERTY.format(
+            "CASE PROPERTY_VALUE WHEN 'false' THEN 'False' ELSE 'True' END", "hsqldb.write_delay"
+        )
+    }
+    option_queries: ClassVar = {
+        "cache_mib": _PROPERTY.format("CAST(PROPERTY_VALUE AS INTEGER) / 1024", "hsqldb.cache_size")
+    }
 
     def address(self) -> str:
         return f"jdbc:hsqldb:file:{self.directory}/data"
