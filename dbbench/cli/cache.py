@@ -26,8 +26,8 @@ if TYPE_CHECKING:
 def cache(names: tuple[str, ...], yes: bool) -> int:
     """List the datasets, environments and server templates in the cache with their sizes, or remove some.
 
-    What is removed is made again when a run needs it, environments with the network; jars by `dbbench engines install`.
-    Remove nothing while another dbbench runs.
+    A run makes again what it needs, but for a build that `--resume` asks for. Environments need the network, and jars
+    `dbbench engines install`. Remove nothing while another dbbench runs.
 
     Exit status: 0 listed or removed; 1 something could not be removed, or you said no; 2 usage error.
     """

@@ -201,7 +201,7 @@ clients_option = click.option(
     "--max-clients",
     type=click.IntRange(min=1),
     metavar="N",
-    help="Let a step have up to N clients. [default: 256, or one for each 64 MiB of memory]",
+    help="Let a step have up to N clients. [default: 256, or one for each 64 MiB of memory if that is more]",
 )
 seed_option = click.option(
     "--seed", type=seed, metavar="N", help="Seed of everything drawn at random. [default: the suite's]"
@@ -238,8 +238,8 @@ class _Formats(click.Option):
         named = [name for name, each in EXPORTERS.items() if not each.usual]
         always = [name for name, each in EXPORTERS.items() if each.always]
         self.help = (
-            f"What to write, with commas between: {', '.join(EXPORTERS)}. All but {', '.join(named)} if omitted, with "
-            f"--publish or report's --out all; {', '.join(always)} always."
+            f"What to write, with commas between: {', '.join(EXPORTERS)}. If omitted, all but {', '.join(named)}; "
+            f"with --publish or report's --out, all. It always writes {', '.join(always)}."
         )
         return super().get_help_record(context)
 

@@ -23,7 +23,7 @@ from dbbench.cli.common import columns, command, engine_names, examples, patienc
     "--all",
     "everything",
     is_flag=True,
-    help="Every engine that is installed, keeps data of its own and doesn't run by name only.",
+    help="Every installed engine that keeps data, but for those that run by name only.",
 )
 @click.option("--tier", "tiers", multiple=True, metavar="TIER", help="memory, process or power; may be given again.")
 @click.option(

@@ -114,7 +114,9 @@ def _configured(context: click.Context, _parameter: click.Parameter, path: Path 
     metavar="SHARE",
     help="Go on, up to 50 rounds, until every interval is within this share of its median, like 5%.",
 )
-@click.option("--time-limit", type=seconds, metavar="TIME", help="Start no round that would not fit, like 10m.")
+@click.option(
+    "--time-limit", type=seconds, metavar="TIME", help="Start no round that would end after this time, like 10m."
+)
 @scale_option
 @seed_option
 @click.option(
@@ -140,7 +142,7 @@ def _configured(context: click.Context, _parameter: click.Parameter, path: Path 
     "--control",
     is_flag=True,
     help="Run one engine twice, to see how far the machine tells it apart from itself: OLD of the --gate, or else the first "
-    "--engine. A gate is undecided where it does.",
+    "--engine. If it does, the gate is undecided.",
 )
 @click.option(
     "--from",

@@ -39,9 +39,7 @@ def before(query: QueryStep, steps: Sequence[Step]) -> Changes:
             case ContentionStep() if step.table in read:
                 found.append((step.name, None))
     alone = isinstance(query.answer, EngineAnswer)  # which is asked before any step
-    unknown = next(
-        (f"nobody can tell what {name} has made of the data" for name, made in found if alone or not made), ""
-    )
+    unknown = next((f"the effect of {name} on the data is unknown" for name, made in found if alone or not made), "")
     return Changes(tuple(name for name, _ in found), tuple(made for _, made in found if made is not None), unknown)
 
 

@@ -118,5 +118,7 @@ def floor(step: AnyStep, context: StepContext, measured: StepMeasurement, used: 
     if few_bytes and counts and not direct:
         return Floor(f"commits didn't reach the disk: {written:,} bytes written for {commits:,} commits")
     if least and counts:
-        return Floor(f"rows didn't reach the disk: {written:,} bytes written, which take {least:,} or more, compressed")
+        return Floor(
+            f"rows didn't reach the disk: {written:,} bytes written, but the rows take {least:,} or more, compressed"
+        )
     return Floor(unknown=unknown)

@@ -196,7 +196,7 @@ def refuse_unknown(files: Files) -> None:
     """Raise NotVerified if engines may differ in what the words of the texts are."""
     if not files.batches("postings"):
         raise NotVerified(
-            "the texts have more than words of a to z between single blanks, which systems take apart in ways of their own"
+            "the texts aren't only words of a to z between single blanks, and systems split others differently"
         )
 
 

@@ -114,7 +114,7 @@ def test_rows_that_were_loaded_take_bytes_where_it_is_all_of_them(
 ) -> None:
     monkeypatch.setattr(promises, "too_few", lambda *_: 1_000_000)
     said = below(monkeypatch, 100, 409_600, step=LoadStep(kind="load", name="load", title="Load", share=share))
-    assert ("which take 1,000,000 or more" in said.fault) == (share == 1)
+    assert ("the rows take 1,000,000 or more" in said.fault) == (share == 1)
 
 
 def test_a_sync_shows_in_a_folder_on_a_disk(tmp_path: Path) -> None:

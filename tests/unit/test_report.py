@@ -372,7 +372,7 @@ def test_every_format_of_the_registry_is_in_the_help_and_is_written(
     monkeypatch.setitem(EXPORTERS, "new", Exporter("new"))
     help_text = option.get_help_record(click.Context(report))
     assert help_text is not None
-    assert f": {', '.join(EXPORTERS)}. All but wide, card if omitted" in help_text[1]
+    assert f": {', '.join(EXPORTERS)}. If omitted, all but wide, card;" in help_text[1]
     monkeypatch.undo()
     with pytest.raises(UserError, match="unknown format 'pdf'; there are png, svg, html, md, csv, wide, json, card"):
         check_formats(["png", "pdf"])
