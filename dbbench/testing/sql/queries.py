@@ -1,5 +1,6 @@
 """What a SQL engine reads and writes outside of transactions: types, queries, statements, indexes."""
 
+from pathlib import Path
 from typing import Any, get_args
 
 import pyarrow as pa
@@ -205,9 +206,14 @@ class QueryContract(TableContract):
         session.close()
 
     @clause("durability-tiers")
-    def test_has_the_sync_settings_that_it_promises(self, opened: Opener) -> None:
+    def test_has_the_sync_settings_that_it_promises(self, engine_class: type[Engine], tmp_path: Path) -> None:
         """A session that syncs less than its tier promises is faster and loses commits."""
-        engine = sql_engine(opened())
+        for tier in engine_class.durability:
+            (folder := tmp_path / tier).mkdir()
+            with self.opening(engine_class, folder) as open_engine:
+                self._expect_settings(sql_engine(open_engine(tier=tier)))
+
+    def _expect_settings(self, engine: SQLEngine) -> None:
         tier = engine.info().tier
         promised = engine.promised()
         for name in engine.sync_queries:

@@ -37,7 +37,7 @@ class HSQLDB(JDBCEngine):
     durability: ClassVar = {Tier.POWER: {"hsqldb.write_delay": False}, Tier.MEMORY: {"hsqldb.write_delay": True}}
     sync_queries: ClassVar = {
         "hsqldb.write_delay": _PROPERTY.format(
-            "CASE PROPERTY_VALUE WHEN 'false' THEN 'False' ELSE 'True' END", "hsqldb.write_delay"
+            "TRIM(CASE PROPERTY_VALUE WHEN 'false' THEN 'False' ELSE 'True' END)", "hsqldb.write_delay"
         )
     }
     option_queries: ClassVar = {
