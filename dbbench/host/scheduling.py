@@ -8,6 +8,8 @@ from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+from dbbench.host.usage import threads_of
+
 #: Classes whose threads run before all others: SCHED_FIFO, SCHED_RR, SCHED_DEADLINE.
 _REAL_TIME = (1, 2, 6)
 #: Those whose threads run after the usual ones, the later the greater: SCHED_BATCH, SCHED_IDLE.
@@ -48,7 +50,7 @@ def ahead(processes: Iterable[int], given: Scheduling | None) -> str:
     """
     if given is None:
         return ""
-    threads = [thread for process in processes for thread in Path(f"/proc/{process}/task").glob("*")]
+    threads = [thread for process in processes for thread in threads_of(process)]
     busy = {thread: _nanoseconds(thread) for thread in threads if not _of_kernel(thread)}
     before = {
         thread: how for thread in busy if (found := scheduling(int(thread.name))) and (how := _ahead(found, given))

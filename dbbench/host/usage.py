@@ -35,13 +35,22 @@ class Reading:
 
 
 def usage(others: Iterable[int] = ()) -> Reading:
-    """A reading of this process and of `others`, processes that work for it."""
-    own = psutil.Process()
-    readings = [Reading(_cpu(own), written(own), _own_waits())]
-    for pid in others:
-        with contextlib.suppress(psutil.NoSuchProcess):
-            process, theirs = psutil.Process(pid), waits_of_threads(pid)
-            readings.append(Reading(_cpu(process), written(process), 0 if theirs else None, theirs))
+    """A reading of this process and of `others`, processes that work for it, parents first.
+
+    Where one has ended meanwhile all are read again: now its parent has what it used, and may have been read before.
+    """
+    own, left = psutil.Process(), list(others)
+    while True:
+        readings, gone = [Reading(_cpu(own), written(own), _own_waits())], set[int]()
+        for pid in left:
+            try:
+                process, theirs = psutil.Process(pid), waits_of_threads(pid)
+                readings.append(Reading(_cpu(process), written(process), 0 if theirs else None, theirs))
+            except psutil.NoSuchProcess:
+                gone.add(pid)
+        if not gone:
+            break
+        left = [pid for pid in left if pid not in gone]
     return Reading(
         sum(each.cpu for each in readings),
         _sum([each.written for each in readings]),
@@ -72,12 +81,19 @@ def _own_waits() -> int | None:
     return sum(resource.getrusage(who).ru_nvcsw for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN))
 
 
+def threads_of(pid: int) -> list[Path]:
+    """The folders of a process's threads; none of one that has ended, or where the system has no such folders."""
+    with contextlib.suppress(OSError):
+        return list(Path(f"/proc/{pid}/task").iterdir())
+    return []
+
+
 def waits_of_threads(pid: int) -> dict[str, int]:
     """Waits of each thread that another process has; empty where the system doesn't tell."""
     counts = {}
-    for thread in Path(f"/proc/{pid}/task").glob("*/status"):
+    for thread in threads_of(pid):
         with contextlib.suppress(OSError):  # it has ended
-            if rest := thread.read_text("ascii", "replace").partition(f"\n{_WAITS}")[2]:
+            if rest := (thread / "status").read_text("ascii", "replace").partition(f"\n{_WAITS}")[2]:
                 counts[str(thread)] = int(rest.split()[0])
     return counts
 

@@ -160,9 +160,9 @@ def _flags(pid: int, number: str) -> int:
     return int(text.partition("flags:")[2].split()[0], 8)
 
 
-def others(engine: Engine) -> set[int]:
-    """Return the ids of the processes that work for an engine, without this one's."""
-    return {process.pid for process in processes(engine)} - {os.getpid()}
+def others(engine: Engine) -> list[int]:
+    """Return the ids of the processes that work for an engine, without this one's, parents first."""
+    return [process.pid for process in processes(engine) if process.pid != os.getpid()]
 
 
 def processes(engine: Engine) -> Iterable[psutil.Process]:

@@ -1,6 +1,8 @@
 """Commits that can't have reached the disk, by what the kernel counted of a step."""
 
 import os
+import subprocess
+import sys
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -9,6 +11,7 @@ from unittest.mock import Mock
 import psutil
 import pytest
 
+from dbbench.host import usage as meters
 from dbbench.host.interference import Sync, sync_probe
 from dbbench.host.usage import Reading, usage, written
 from dbbench.suite.model import Tier
@@ -57,7 +60,43 @@ def test_a_thread_that_ends_takes_no_waits_of_others_with_it() -> None:
     """Nor is less than nothing used, where a process ends whose parent isn't read."""
     earlier, later = Reading(5.0, 9_000, 10, {"a": 1_000, "b": 7}), Reading(4.0, 8_000, 12, {"b": 30, "c": 3})
     assert later.since(earlier) == Reading(0.0, None, 2 + 23 + 3)
-    assert usage([os.getppid()]).theirs.keys() >= {f"/proc/{os.getppid()}/task/{os.getppid()}/status"}
+    assert usage([os.getppid()]).theirs.keys() >= {f"/proc/{os.getppid()}/task/{os.getppid()}"}
+
+
+_PARENT = """
+import subprocess, sys
+child = subprocess.Popen([sys.executable, "-c", sys.argv[1]], stdin=subprocess.PIPE)
+print(child.pid, flush=True)
+sys.stdin.readline()
+child.communicate()
+print(flush=True)
+sys.stdin.readline()
+"""
+_CHILD = "import sys, time\nwhile time.process_time() < 0.5: pass\nsys.stdin.read()"
+
+
+def test_what_a_process_used_counts_when_it_ends_amid_the_reading(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A server's process for one session often ends with a step; its bytes, too, are its parent's then."""
+    command = [sys.executable, "-c", _PARENT, _CHILD]
+    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as parent:
+        assert parent.stdin
+        assert parent.stdout
+        child = int(parent.stdout.readline())
+        look = meters.waits_of_threads
+
+        def slow(pid: int) -> dict[str, int]:
+            found = look(pid)
+            if pid == child and psutil.pid_exists(child):
+                print(file=parent.stdin, flush=True)
+                assert parent.stdout
+                parent.stdout.readline()  # its parent has waited for it
+            return found
+
+        before = usage()
+        monkeypatch.setattr(meters, "waits_of_threads", slow)
+        assert usage([parent.pid, child]).since(before).cpu >= 0.5
+        assert look(child) == {}
+        print(file=parent.stdin, flush=True)
 
 
 @pytest.mark.parametrize(
