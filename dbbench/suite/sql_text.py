@@ -8,7 +8,7 @@ _COMMENTS_AND_TEXTS = re.compile(r"--[^\n]*|/\*.*?(?:\*/|\Z)|'(?:[^']|'')*'|\"[^
 _COMMENT = r"--(?:[ \t][^\n\r]*)?(?:\r?\n|\Z)|/\*(?!M?!)(?:(?!/\*|\*/).)*\*/"
 _BEGINS_AS_SELECT = re.compile(rf"(?:[\s(]|{_COMMENT})*(?:SELECT|WITH)\b", re.IGNORECASE | re.DOTALL)
 #: A statement whose quotes and comments all engines read alike: without `E'\''`, `$a$ ' $a$`, `['` and the like.
-#: Each piece is read in one way only, so nothing is kept to go back to (`++`): 4 MiB of text took 480.
+#: Each piece is read in one way only, so nothing is kept to go back to (`++`): that took 480 MiB for 4 of text.
 _PLAIN = re.compile(
     rf"(?:(?<!\w)'[^'\\]*'|\"[^\"\\]*\"|`\w*`|\[\w*\]|{_COMMENT}|-(?!-)|/(?![/*])|[^'\"`\[\\$#/-]++)*+", re.DOTALL
 )
