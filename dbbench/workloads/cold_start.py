@@ -16,7 +16,7 @@ from dbbench.workloads.ondisk import elsewhere, processes
 
 #: Some honest engines do so too, which replay a log or read ahead when they are opened: it is no lie, but not cold
 #: either.
-NOTHING_READ = "the system counted no byte read from storage in a call: opening the engine had read what it needed, or reads aren't counted here"
+NOTHING_READ = "the system counted no byte read from storage in a call: once open, the engine had what it needed in memory, or reads aren't counted here"
 
 #: Calls that read less than this share of what another read had some of it in memory, or that one did other work.
 _SHARE = 0.1
