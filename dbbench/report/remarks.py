@@ -81,7 +81,7 @@ def detail(row: Row) -> str:
 
 def unsteady(row: Row) -> str:
     """Flags of unsteady rounds; empty if none."""
-    return f"noisy rounds: {_joined(', ', row.unsteady)}" if row.unsteady else ""
+    return f"unsteady rounds: {_joined(', ', row.unsteady)}" if row.unsteady else ""
 
 
 def notes(row: Row) -> list[str]:

@@ -60,7 +60,7 @@ def run_warnings(run: Run, found: Figures) -> list[str]:
             named.setdefault(row.step, []).append(row.engine)
         where = "; ".join(f"{step}: {', '.join(engines)}" for step, engines in named.items())
         words.append(
-            f"noisy rounds in {len(odd)} of {len(timed)} figures ({textwrap.shorten(where, 200, placeholder=' ...')}): "
+            f"unsteady rounds in {len(odd)} of {len(timed)} figures ({textwrap.shorten(where, 200, placeholder=' ...')}): "
             "their footnotes explain how; run again on a quieter machine, or with more rounds"
         )
     return [

@@ -209,9 +209,9 @@ def check_steps(suite: Suite, wanted: Sequence[str], option: str = "--gate") -> 
 
 
 def check_clients(suite: Suite, allowed: int | None, hosts: int = 1) -> None:
-    """Raise UserError for a step with more clients than the user allows, or than there is memory for on each host."""
+    """Raise UserError for a step with more clients than the user allows, or than are started unasked."""
     most = allowed or hosts * max(_FEW_CLIENTS, control_group.memory() // _CLIENT_BYTES)
-    why = "--max-clients allows" if allowed else "this machine has memory for"
+    why = "--max-clients allows" if allowed else "start unasked"
     for step in (step for scenario in suite.scenarios for step in scenario.steps):
         if (count := step.concurrent_clients.count) > most:
             raise UserError(

@@ -41,7 +41,7 @@ class Request:
     trial_memory: int | None = None
     #: Bytes that a trial's engine and harness may use together, kept by the system.
     memory_limit: int | None = None
-    #: How many clients a step may have; None: as many as the machine has memory for.
+    #: How many clients a step may have; None: 256, or one for each 64 MiB of memory if that is more.
     max_clients: int | None = None
     #: Whether the suite may read files outside its folder.
     allow_outside: bool = False

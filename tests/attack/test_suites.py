@@ -210,7 +210,7 @@ def test_how_many_clients_a_step_may_have(
     memory: int, allowed: int | None, hosts: int, most: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(psutil, "virtual_memory", lambda: SimpleNamespace(total=memory))
-    why = "--max-clients allows" if allowed else "this machine has memory for"
+    why = "--max-clients allows" if allowed else "start unasked"
     for count in (most, most + 1):
         suite = parse_suite(SMALL.replace("kind: query", f"kind: query\n        clients: {count}"), "suite.yaml")
         with nullcontext() if count == most else pytest.raises(UserError, match=f"the {most:,} that {why};"):

@@ -258,9 +258,9 @@ def test_they_are_flagged_at_the_step_and_in_the_summary(tmp_path: Path) -> None
     shown = view(run)
     step = shown.scenarios[0].step("join-1")
     assert [line.mark for line in step.lines] == ["1", ""]
-    words = "noisy rounds: 1 of 6 are about 4"
+    words = "unsteady rounds: 1 of 6 are about 4"
     assert step.footnotes[0].startswith(f"A: {words}")
-    assert "noisy rounds in 1 of 14 figures (join-1: a)" in " ".join(shown.warnings)
+    assert "unsteady rounds in 1 of 14 figures (join-1: a)" in " ".join(shown.warnings)
     write_report(shown, ("csv", "md", "html"))
     texts = [path.read_text("utf-8") for path in (run.path / "summary.csv", *run.report.glob("index.*"))]
     for text in ("\n".join(printed(shown)), *texts):
